@@ -194,7 +194,7 @@ def late(*delays: float) -> list[Report]:
     ("delays", "wanted", "said"),
     [
         ((4.0, 4.5, 4.9, 4.0), None, "keeps up with 50 % to spare"),
-        ((12.0, 12.0, 11.75, 12.0), None, "is behind: results come 12 s after their data, and 5 s"),
+        ((12.0, 12.0, 11.75, 12.0), None, "is behind: results come 12 s after their data"),
         ((12.0, 12.0, 1.0, 12.0), None, "keeps up with 50 % to spare"),
         ((12.0, 12.0, 12.0, 12.0), 30.0, "keeps up with 50 % to spare"),
         ((1.5, 2.0, 2.0, 2.0), 1.0, "is behind: results come 2 s after their data, and 1 s are"),
@@ -207,6 +207,15 @@ def test_who_is_later_than_wanted_does_not_keep_up(
 ) -> None:
     log = running(*late(*delays))
     assert verdict(replace(log, head=replace(RUNS, delay=wanted))).startswith(said)
+
+
+def test_a_delay_is_wanted_only_where_somebody_has_said_so() -> None:
+    log = running(*late(8.0, 8.0, 8.0, 8.0))
+    assert now_view(log).wanted_delay is None
+    assert verdict(log) == "is behind: results come 8 s after their data"
+    asked = replace(log, head=replace(RUNS, delay=5.0))
+    assert now_view(asked).wanted_delay == 5.0
+    assert verdict(asked) == "is behind: results come 8 s after their data, and 5 s are wanted"
 
 
 def test_who_reads_what_has_waited_for_long_catches_up() -> None:

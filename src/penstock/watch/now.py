@@ -75,7 +75,8 @@ class Now:
     delay: float | None
     expected_delay: float | None
     wanted_delay: float | None
-    """Seconds that results should be late at most; None where all there is gets read."""
+    """Seconds that results should be late at most; None where nobody has said so, or where all
+    there is gets read."""
 
     results: int
     total_results: int

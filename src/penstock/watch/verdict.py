@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 
 from penstock.adapt.shedding.wish import default_delay
 from penstock.engine.reports.report import Report
@@ -51,10 +52,9 @@ def _of_this_run(log: LogView) -> Sequence[Report]:
 
 
 def wanted_delay(head: RunHead | None) -> float | None:
-    """Seconds that the results of a run should be late at most; None where nothing waits."""
-    if head is None or head.available_now:
-        return None
-    return default_delay(head.trigger) if head.delay is None else head.delay
+    """Seconds that the results of a run should be late at most; None where nobody has said so, or
+    nothing waits."""
+    return None if head is None or head.available_now else head.delay
 
 
 def _late(head: RunHead | None, reports: Sequence[Report]) -> str | None:
@@ -66,15 +66,23 @@ def _late(head: RunHead | None, reports: Sequence[Report]) -> str | None:
     if grows(waiting):
         return "falls behind: what waits to be read grows"
     delays = [each.delay for each in reports[-RECENT:] if each.delay is not None]
-    wanted = wanted_delay(head)
-    if wanted is None or min(delays[-_SOME:], default=0.0) <= wanted:
+    wanted, longest = wanted_delay(head), _longest_delay(head)
+    if min(delays[-_SOME:], default=0.0) <= longest:
         return None
     late = f"results come {_rounded(delays[-1])} after their data"
     is_shrinking = grows(waiting[::-1])
     if grows(delays) and not is_shrinking:
         return f"falls behind: {late}, and ever later"
     catches_up = ", and catches up" if is_shrinking or grows(delays[::-1]) else ""
-    return f"is behind{catches_up}: {late}, and {_rounded(wanted)} are wanted"
+    at_most = "" if wanted is None else f", and {_rounded(wanted)} are wanted"
+    return f"is behind{catches_up}: {late}{at_most}"
+
+
+def _longest_delay(head: RunHead | None) -> float:
+    """Seconds after which results are late: those that are wanted, or else the usual ones."""
+    if head is None or head.available_now:
+        return inf
+    return default_delay(head.trigger) if head.delay is None else head.delay
 
 
 def _rounded(delay: float) -> str:

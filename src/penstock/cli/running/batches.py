@@ -220,7 +220,8 @@ def _notes(query: ContinuousQuery, sink: Sink, batches: Batches) -> Iterator[str
     if sink.kind == "console":
         yield f"{batches.sink}: a batch that is run again is shown again"
     if sink.is_exact and batches.checkpoint is None:
-        what = "join" if query.query.view is None else "view"
+        joined = "join" if len(query.query.inputs) > 1 else "query"
+        what = joined if query.query.view is None else "view"
         yield f"without --checkpoint this {what} cannot go on later: its state is not kept"
     yield from query.known.notes
     yield from doubts(query.decision)

@@ -60,7 +60,9 @@ def dashboard_app(
 
     async def order(request: Request) -> Response:
         if not control:
-            return _told(UsageError("this dashboard only shows", hint="start it with --control"), 403)
+            return _told(
+                UsageError("this dashboard only shows", hint="start it with --control"), 403
+            )
         watched = runs.run(request.query_params.get("run", "0"))
         given = await run_in_threadpool(give_order, watched.store, await _body(request))
         return answer({"given": given})
