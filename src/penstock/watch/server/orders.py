@@ -27,4 +27,4 @@ def give_order(store: Store, asked: object) -> str:
         raise UsageError(f"this is no order: {fault}")
     if not is_running(store, read_head(store), time.time()):
         raise CheckpointError(f"no query runs on {store.root}", hint="start it with penstock run")
-    return str(give(store, cast(OrderKind, kind), cast(str, value)))
+    return str(give(store, cast(OrderKind, kind), value))
