@@ -135,6 +135,15 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> 
     )
 
 
+def test_a_file_that_is_nearly_there(tmp_path: Path) -> None:
+    for name in ("q.cql", "other.cql"):
+        (tmp_path / name).write_text("SELECT 1")
+    done = penstock("explain", str(tmp_path / "q.cqll"))
+    assert done.stderr.endswith(f"hint: did you mean {tmp_path / 'q.cql'}?\n")
+    done = penstock("explain", str(tmp_path / "third.cql"))
+    assert done.stderr.endswith("hint: give the path of a query, or - for stdin\n")
+
+
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:
     path = tmp_path / "query.cql"
     path.write_bytes(b"SELECT \xff")

@@ -188,6 +188,7 @@ def test_ctrl_c_stops_cleanly_and_a_later_run_goes_on_up_to_what_is_refused(
     assert process.returncode == 0, err
     assert out == ""
     assert "read 8 tuples; 4 results" in err
+    assert err.splitlines()[-1] == "stopped; the same command goes on from there"
     assert "Traceback" not in err
     wanted += write(tmp_path, 3)
     write_malformed(tmp_path, 4)

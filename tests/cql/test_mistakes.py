@@ -70,6 +70,24 @@ def marked(error: SqlError) -> str:
     return error.place.text[error.place.start : error.place.end]
 
 
+def test_an_unknown_option_hides_no_wrong_values_of_others() -> None:
+    options = "timestmp='ts', lateness='-1 second', max_files='x', delimiter=';'"
+    told = [
+        ("there is no option timestmp", "timestmp"),
+        ("lateness must be 0 seconds or longer", "'-1 second'"),
+        ("max_files must be a whole number, 1 or more", "'x'"),
+    ]
+    for format_, more in {
+        "format='csv'": (),
+        "fromat='csv'": (("there is no option fromat", "fromat"),),
+        "format='json'": (("format json has no option delimiter", "delimiter"),),
+    }.items():
+        found = mistakes(f"CREATE STREAM a (ts TIMESTAMP) WITH ({options}, path='x', {format_});")
+        assert sorted((e.message, marked(e)) for e in found) == sorted([*told, *more])
+    table = "CREATE TABLE t (id INT) WITH (format='csv', path='x', kye='id', timestamp='ts');"
+    assert [error.message for error in mistakes(table)] == ["there is no option kye"]
+
+
 def test_all_mistakes_of_a_script_are_found_at_once_and_nothing_that_follows_from_them() -> None:
     found = mistakes(SEVERAL)
     assert [(error.message, marked(error)) for error in found] == FOUND

@@ -194,7 +194,7 @@ def late(*delays: float) -> list[Report]:
     ("delays", "wanted", "said"),
     [
         ((4.0, 4.5, 4.9, 4.0), None, "keeps up with 50 % to spare"),
-        ((12.0, 12.0, 11.75, 12.0), None, "is behind: results come 12 s after their data, and 5 s"),
+        ((12.0, 12.0, 11.75, 12.0), None, "is behind: results come 12 s after their data"),
         ((12.0, 12.0, 1.0, 12.0), None, "keeps up with 50 % to spare"),
         ((12.0, 12.0, 12.0, 12.0), 30.0, "keeps up with 50 % to spare"),
         ((1.5, 2.0, 2.0, 2.0), 1.0, "is behind: results come 2 s after their data, and 1 s are"),
@@ -207,6 +207,15 @@ def test_who_is_later_than_wanted_does_not_keep_up(
 ) -> None:
     log = running(*late(*delays))
     assert verdict(replace(log, head=replace(RUNS, delay=wanted))).startswith(said)
+
+
+def test_a_delay_is_wanted_only_where_somebody_has_said_so() -> None:
+    log = running(*late(8.0, 8.0, 8.0, 8.0))
+    assert now_view(log).wanted_delay is None
+    assert verdict(log) == "is behind: results come 8 s after their data"
+    asked = replace(log, head=replace(RUNS, delay=5.0))
+    assert now_view(asked).wanted_delay == 5.0
+    assert verdict(asked) == "is behind: results come 8 s after their data, and 5 s are wanted"
 
 
 def test_who_reads_what_has_waited_for_long_catches_up() -> None:
@@ -224,8 +233,17 @@ def test_a_run_is_not_judged_by_the_one_before_it() -> None:
 def test_the_busy_share_is_by_the_clock() -> None:
     """A batch after a long wait counts for as long as that was."""
     reports = [made(0, at=0.0), made(1, at=9.0, busy=0.0), made(2, at=10.0, busy=1.0)]
-    assert busy_share(reports) == pytest.approx(0.1)
-    assert busy_share([]) is None
+    assert busy_share(running(*reports)) == pytest.approx(0.1)
+    assert busy_share(running()) is None
+
+
+def test_the_time_between_two_runs_is_not_busy() -> None:
+    before = [made(n, at=1000.0 + n, busy=0.1) for n in range(3)]
+    after = [made(n, at=1200.0 + n, busy=1.0 if n == 3 else 0.1) for n in range(3, 6)]
+    log = replace(running(*before, *after), head=replace(RUNS, batch=3))
+    assert now_view(log).busy == busy_share(log) == pytest.approx(0.1)
+    assert verdict(log) == "keeps up with 90 % to spare"
+    assert busy_share(replace(log, head=replace(RUNS, batch=6))) is None
 
 
 def test_batches_that_were_run_again_count_once() -> None:

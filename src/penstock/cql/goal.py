@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from penstock.cql.expressions.literals import whole_number
+from penstock.cql.reading.nearest import nearest
 from penstock.duration import parse_seconds
 from penstock.errors import PlanError
 from penstock.query.goal import By, First, Goal, Steady
 
+_KINDS = ("steady", "first", "by")
 _HINT = (
     "a goal is steady, first:N (results, a share such as first:25%, or first:all) or by:T (a "
     "length of time, such as by:5s)"
@@ -30,7 +32,8 @@ def parse_goal(text: str) -> Goal:
             raise PlanError(f"--goal {text}: {error.args[0]}", hint=_HINT) from None
         if seconds > 0:
             return By(seconds)
-    raise PlanError(f"{text!r} is no goal", hint=_HINT)
+    meant = "" if kind in _KINDS else nearest(kind, _KINDS, "")
+    raise PlanError(f"{text!r} is no goal", hint=f"{meant} {_HINT}".strip())
 
 
 def _share(text: str) -> float | None:

@@ -50,8 +50,10 @@ def checked(names: Iterable[str], known: Iterable[str], what: str) -> frozenset[
     found = frozenset(renamed.get(name, name) for name in names)
     strange = sorted(found - set(known))
     if strange:
-        near = get_close_matches(strange[0], known, n=1)
-        meant = f"did you mean {near[0]}? " if near else ""
+        # A part of a name is enough: `erly` for early-aggregation.
+        parts = {part: name for name in known for part in (*name.split("-"), name)}
+        near = get_close_matches(strange[0], parts, n=1)
+        meant = f"did you mean {parts[near[0]]}? " if near else ""
         raise PlanError(f"no {what} {strange[0]!r}", hint=f"{meant}there are {', '.join(known)}")
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.optimize.delay.expected import expected_delay
@@ -54,7 +54,7 @@ def settle(plans: Plans, reasons: Sequence[Reason], context: Context) -> Decisio
         rests_on_guesses=bool(guesses(known)),
         notes=(
             *known.notes,
-            *_mesh_notes(plans[0], others),
+            *mesh_notes((plans[0], *others)),
             *search_notes(plans, context),
             *lazy_notes(chosen.plan, context),
             *peak_notes(problem, chosen.plan, delay),
@@ -155,8 +155,7 @@ def _budget_text(effort: Effort) -> str:
     return f"; the best {spent}: {effort.left_out:,} more {plans} not weighed"
 
 
-def _mesh_notes(best: Alternative, others: Plans) -> Iterator[str]:
-    """Why streams of a mesh that was weighed have one route."""
-    for each in (best, *others):
-        if isinstance(each.plan, MeshJoin):
-            yield from fallback_notes(each.plan)
+def mesh_notes(weighed: Sequence[Alternative]) -> list[str]:
+    """Why streams of the meshes that were weighed have one route, each reason once."""
+    meshes = [each.plan for each in weighed if isinstance(each.plan, MeshJoin)]
+    return list(dict.fromkeys(note for mesh in meshes for note in fallback_notes(mesh)))

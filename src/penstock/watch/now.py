@@ -75,7 +75,8 @@ class Now:
     delay: float | None
     expected_delay: float | None
     wanted_delay: float | None
-    """Seconds that results should be late at most; None where all there is gets read."""
+    """Seconds that results should be late at most; None where nobody has said so, or where all
+    there is gets read."""
 
     results: int
     total_results: int
@@ -111,7 +112,7 @@ def now_view(log: LogView) -> Now:
         verdict=verdict(log),
         batch=None if last is None else last.batch,
         at=None if last is None else last.at,
-        busy=busy_share(log.reports),
+        busy=busy_share(log),
         busies=_history(recent, lambda report: report.busy),
         lag=None if last is None else lag_seconds(last),
         lags=_history(recent, lag_seconds),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 
 from penstock.adapt.shedding.wish import default_delay
 from penstock.engine.reports.report import Report
-from penstock.engine.reports.run_head import RunHead
+from penstock.engine.reports.run_head import STOPPED, RunHead
 from penstock.plan.explain.quantity import percent, seconds
 from penstock.watch.log_view import LogView
 
@@ -41,7 +42,7 @@ def pace(log: LogView) -> str | None:
         return f"{tense[0]} as fast as it {tense[1]}"
     if not log.is_running:
         return None
-    return f"{_late(log.head, reports) or _spare(reports)}{_by_shedding(reports[-1])}"
+    return f"{_late(log.head, reports) or _spare(log)}{_by_shedding(reports[-1])}"
 
 
 def _of_this_run(log: LogView) -> Sequence[Report]:
@@ -51,10 +52,9 @@ def _of_this_run(log: LogView) -> Sequence[Report]:
 
 
 def wanted_delay(head: RunHead | None) -> float | None:
-    """Seconds that the results of a run should be late at most; None where nothing waits."""
-    if head is None or head.available_now:
-        return None
-    return default_delay(head.trigger) if head.delay is None else head.delay
+    """Seconds that the results of a run should be late at most; None where nobody has said so, or
+    nothing waits."""
+    return None if head is None or head.available_now else head.delay
 
 
 def _late(head: RunHead | None, reports: Sequence[Report]) -> str | None:
@@ -66,23 +66,31 @@ def _late(head: RunHead | None, reports: Sequence[Report]) -> str | None:
     if grows(waiting):
         return "falls behind: what waits to be read grows"
     delays = [each.delay for each in reports[-RECENT:] if each.delay is not None]
-    wanted = wanted_delay(head)
-    if wanted is None or min(delays[-_SOME:], default=0.0) <= wanted:
+    wanted, longest = wanted_delay(head), _longest_delay(head)
+    if min(delays[-_SOME:], default=0.0) <= longest:
         return None
     late = f"results come {_rounded(delays[-1])} after their data"
     is_shrinking = grows(waiting[::-1])
     if grows(delays) and not is_shrinking:
         return f"falls behind: {late}, and ever later"
     catches_up = ", and catches up" if is_shrinking or grows(delays[::-1]) else ""
-    return f"is behind{catches_up}: {late}, and {_rounded(wanted)} are wanted"
+    at_most = "" if wanted is None else f", and {_rounded(wanted)} are wanted"
+    return f"is behind{catches_up}: {late}{at_most}"
+
+
+def _longest_delay(head: RunHead | None) -> float:
+    """Seconds after which results are late: those that are wanted, or else the usual ones."""
+    if head is None or head.available_now:
+        return inf
+    return default_delay(head.trigger) if head.delay is None else head.delay
 
 
 def _rounded(delay: float) -> str:
     return seconds(float(f"{delay:.2g}"))
 
 
-def _spare(reports: Sequence[Report]) -> str:
-    busy = busy_share(reports)
+def _spare(log: LogView) -> str:
+    busy = busy_share(log)
     if busy is None:
         return "runs"
     if not busy <= _FULL:
@@ -90,9 +98,12 @@ def _spare(reports: Sequence[Report]) -> str:
     return f"keeps up with {percent(round(1.0 - busy, 2))} to spare"
 
 
-def busy_share(reports: Sequence[Report]) -> float | None:
-    """The part of the clock that the last batches were not waiting, 0 to 1; None if not told."""
-    recent = reports[-RECENT - 1 :]
+def busy_share(log: LogView) -> float | None:
+    """The part of the clock that the last batches were not waiting, 0 to 1; None if not told.
+
+    The time between two runs is of neither: only batches of this one count.
+    """
+    recent = _of_this_run(log)
     clocks = [max(new.at - old.at, new.seconds) for old, new in pairwise(recent)]
     known = [
         (each.busy, clock)
@@ -121,6 +132,8 @@ def _ended(log: LogView) -> str:
     head = log.head
     if head is None:
         return "does not run"
+    if head.error == STOPPED:
+        return f"was {STOPPED}"
     if head.error:
         return f"was ended by an error: {head.error}"
     return "was killed" if head.ended_at is None else _ENDED

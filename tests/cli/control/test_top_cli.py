@@ -110,7 +110,9 @@ def test_a_script_shows_the_query_that_is_asked_for(tmp_path: Path, checkpoint: 
     assert "\n  pairs: a: b; b: a\n" in whole
     assert "\nplan  a: b; b: a\n" in penstock("top", checkpoint, "--query", "pairs").stdout
     wrong = penstock("top", checkpoint, "--query", "nobody")
-    assert (wrong.exit_code, "'nobody' is none of pairs, ones" in wrong.stderr) == (2, True)
+    assert (wrong.exit_code, "'nobody' is not one of pairs, ones" in wrong.stderr) == (2, True)
+    near = penstock("top", checkpoint, "--query", "pair")
+    assert "'pair' is not one of pairs, ones; did you mean pairs?" in near.stderr
 
 
 def test_what_cannot_be_watched_is_refused(tmp_path: Path, checkpoint: Path) -> None:

@@ -96,3 +96,12 @@ def test_nothing_is_replaced(folder: Path) -> None:
     (folder / "file").write_text("x")
     assert "there already" in str(penstock("new", "file").exception)
     assert "cannot make" in str(penstock("new", "file/inside").exception)
+
+
+@pytest.mark.parametrize("name", ['a b/ü "x"', "<x>;rm"])
+def test_the_commands_that_are_printed_can_be_pasted(folder: Path, name: str) -> None:
+    said = penstock("new", name).stdout
+    (command,) = re.findall("^  cd .*$", said, re.M)
+    assert shlex.split(command) == ["cd", name]
+    said = penstock("init", "--from", "data", "--output", f"{name}/of init.cql").stderr
+    assert shlex.split(said.partition("try: ")[2]) == ["penstock", "check", f"{name}/of init.cql"]

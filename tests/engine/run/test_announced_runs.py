@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import penstock as ps
+from penstock.cli.control.status_text import status_text
 from penstock.engine.control.order import give
 from penstock.engine.local import LocalRun
 from penstock.engine.places.place import Place
@@ -27,6 +28,8 @@ from penstock.engine.state.checkpoint import Checkpoint
 from penstock.engine.state.hold import Hold, is_held
 from penstock.engine.state.store import Store
 from penstock.errors import CheckpointError, SinkError
+from penstock.watch.log_view import log_of
+from penstock.watch.verdict import verdict
 from support.engines.reported import answers_in, script
 from support.waiting import PATIENCE
 
@@ -74,6 +77,19 @@ def test_it_is_known_before_it_has_claimed_its_folder(tmp_path: Path, checkpoint
         assert (standing.head.engine, standing.head.process) == ("spark", os.getpid())
     hold.close()
     assert not is_held(hold.store)
+
+
+def test_who_is_stopped_while_it_begins_had_no_error(tmp_path: Path, checkpoint: Path) -> None:
+    query = ps.sql(script(tmp_path), engine="local").query
+    options = RunOptions(sink=noop(), checkpoint=str(checkpoint))
+    hold = Hold(str(checkpoint))
+    with pytest.raises(KeyboardInterrupt), announced(hold.store, head_of(query, options, "spark")):
+        raise KeyboardInterrupt
+    hold.close()
+    standing = standing_of(store_of(checkpoint), 0.0)
+    assert "does not run: stopped by the user 20" in status_text(standing, 0.0)
+    assert "error" not in status_text(standing, 0.0)
+    assert verdict(log_of(standing)) == "was stopped by the user"
 
 
 @pytest.fixture

@@ -97,6 +97,8 @@ def test_a_run_says_beforehand_what_it_cannot_do(folder: Path) -> None:
     sink = ("--sink", f"jsonl:{folder / 'results'}")
     said = penstock(folder, VIEW, *sink)
     assert "note: without --checkpoint this view cannot go on later" in said
+    said = penstock(folder, "SELECT a.k FROM a [NOW];", *sink, "--overwrite")
+    assert "note: without --checkpoint this query cannot go on later" in said
     said = penstock(folder, VIEW, *sink, "--overwrite", "--checkpoint", folder / "checkpoint")
     assert "note:" not in said
     said = penstock(folder, JOIN.replace("WHERE a.k = b.k", ""), "--sink", "noop")

@@ -175,7 +175,8 @@ def test_a_signal_while_spark_starts_ends_at_once(
     run.wait_for("starting Spark")
     os.killpg(run.process.pid, number)
     assert run.end() == 130
-    assert run.said.splitlines()[-1] == "stopped at once"
+    last = run.said.splitlines()[-1]
+    assert last == "stopped at once; without --checkpoint nothing of it can go on"
     assert "Traceback" not in run.said
 
 

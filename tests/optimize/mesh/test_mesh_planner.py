@@ -19,6 +19,7 @@ from penstock.errors import PlanError
 from penstock.figure import Figure
 from penstock.optimize.options import PlanOptions
 from penstock.optimize.planner import decide
+from penstock.optimize.settle import mesh_notes
 from penstock.plan.decision import Decision
 from penstock.plan.explain import explain
 from penstock.plan.mesh import Eddy, Goes, MeshJoin, Screen, Split
@@ -236,6 +237,13 @@ def test_few_tuples_are_not_worth_a_second_route() -> None:
     assert isinstance(decide(opposite()).plan, MeshJoin)
     assert isinstance(decide(few).plan, MultiwayJoin)
     assert "one route for S: so few tuples come" in " ".join(explain(decide(few)).split())
+
+
+def test_why_there_is_one_route_is_said_once() -> None:
+    others = decide(replace(opposite(), rates={"S": declared(0.1)})).others
+    (mesh,) = [each for each in others if isinstance(each.plan, MeshJoin)]
+    (note,) = mesh_notes([mesh, *others])
+    assert note.startswith("one route for S: so few tuples come")
 
 
 def three_ways() -> Known:

@@ -172,7 +172,7 @@ def test_a_dashboard_gives_orders_only_if_it_may(tmp_path: Path) -> None:
     checkpoint = tmp_path / "checkpoint"
     with following(script(tmp_path), checkpoint) as run:
         refused = client(checkpoint).post("/api/orders", json={"kind": "stop"})
-        assert (refused.status_code, refused.json()["hint"]) == (400, "start it with --control")
+        assert (refused.status_code, refused.json()["hint"]) == (403, "start it with --control")
         asked = client(checkpoint, control=True)
         assert get(asked, "/api/runs")["control"]
         for wrong in (
@@ -183,6 +183,9 @@ def test_a_dashboard_gives_orders_only_if_it_may(tmp_path: Path) -> None:
             '{"kind": "stop", "value": 1}',
         ):
             assert asked.post("/api/orders", content=wrong).status_code == 400
+        mistyped = asked.post("/api/orders", json={"kind": "replan", "value": "onn"})
+        said = "this is no order: replan takes on or advise or off, not 'onn'"
+        assert (mistyped.status_code, mistyped.json()["error"]) == (400, said)
         assert run.is_active
         done = asked.post("/api/orders", json={"kind": "replan", "value": "off"})
         assert done.json()["given"] == "replan off"

@@ -86,11 +86,20 @@ class Shown:
         return str(self._page.value(asked))
 
 
+def check_words(page: Browser) -> None:
+    """A plan of the same work is not said to take `-0 %` more."""
+    show = Shown(page)
+    assert [show("moreWork", saves) for saves in (0.0, -0.0002, -0.2, None)] == [
+        *("takes as much work", "takes as much work", "takes 20 % more work", "–")
+    ]
+    assert show("percent", -0.0) == "0 %"
+
+
 def check_now(page: Browser, last: Report, log: LogView) -> None:
     show, figures = Shown(page), tiles(page)
     assert last.prediction is not None
     span = last.span or 0.0
-    assert figures["busy, of 1"] == [show("percent", busy_share(log.reports))]
+    assert figures["busy, of 1"] == [show("percent", busy_share(log))]
     assert figures["lag"] == [show("seconds", (last.lag or 0) / 1e6)]
     assert figures["delay"][0] == show("seconds", last.delay)
     expected = show("rate", last.prediction.output_rate)
@@ -178,6 +187,7 @@ def test_numbers_on_the_page_are_those_of_the_log(tmp_path: Path) -> None:
         wait_until(lambda: page.value("document.querySelectorAll('nav button').length") > 0)
         shown(page, "now")
         check_now(page, last, log)
+        check_words(page)
         shown(page, "batches")
         check_batches(page, log)
         shown(page, "shedding")

@@ -8,7 +8,7 @@ from textwrap import indent
 from penstock.cli.control.status_tables import tables
 from penstock.duration import MICROS, Duration
 from penstock.engine.reports.report import Report
-from penstock.engine.reports.run_head import RunHead
+from penstock.engine.reports.run_head import STOPPED, RunHead
 from penstock.engine.reports.standing import Decided, Standing
 from penstock.engine.rows.event_time import moment
 from penstock.plan.explain.quantity import number, percent, seconds
@@ -61,9 +61,11 @@ def _runs(standing: Standing, head: RunHead | None) -> str:
         return f"runs {where}, since {began}"
     if head.ended_at is None:
         return f"does not run: it was killed ({where}, begun {began})"
-    ended = f"ended {moment(round(head.ended_at) * MICROS)}"
+    ended, told = moment(round(head.ended_at) * MICROS), f"({where}, begun {began})"
+    if head.error == STOPPED:
+        return f"does not run: {STOPPED} {ended} {told}"
     failed = f" by an error: {head.error}" if head.error else ""
-    return f"does not run: {ended}{failed} ({where}, begun {began})"
+    return f"does not run: ended {ended}{failed} {told}"
 
 
 def _nothing(standing: Standing) -> str:
@@ -92,7 +94,7 @@ def _batch(log: LogView, now: float) -> Iterator[tuple[str, str]]:
     if last.backlog:
         waits = {name: count for name, count in last.backlog.items() if count}
         yield "backlog", ", ".join(f"{n} {c:,} to read" for n, c in waits.items()) or "none"
-    busy = busy_share(log.reports)
+    busy = busy_share(log)
     if busy is not None:
         said = pace(log)
         yield "busy", percent(round(busy, 3)) + (f": it {said}" if said else "")

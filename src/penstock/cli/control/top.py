@@ -49,8 +49,8 @@ def _read(reader: LogReader, query: str | None) -> LogView:
     if query is None:
         return log
     if log.queries and query not in log.queries:
-        known = ", ".join(log.queries)
-        raise typer.BadParameter(f"{query!r} is none of {known}", param_hint="--query")
+        known = ", ".join(map(repr, log.queries))
+        raise typer.BadParameter(f"{query!r} is not one of {known}", param_hint="--query")
     if log.last is not None and not log.queries:
         raise typer.BadParameter("is for scripts of several queries", param_hint="--query")
     return log.of_query(query)

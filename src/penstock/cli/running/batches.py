@@ -77,6 +77,12 @@ class Batches:
         """What says on stderr how far the run has come."""
         return Voice(self.log)
 
+    def stopped(self, how: str) -> str:
+        """The last line of a run that a signal has ended: whether it can go on."""
+        if self.checkpoint is None:
+            return f"{how}; without --checkpoint nothing of it can go on"
+        return f"{how}; the same command goes on from there"
+
     def options(self) -> RunOptions:
         """The same, checked; a usage error for what cannot be."""
         from penstock.engine.run.options import RunOptions
@@ -133,8 +139,10 @@ def run_in_batches(
             else:
                 _run_on_spark(query, options, signals, session, voice)
     except KeyboardInterrupt:
-        voice.say("stopped at once")
+        voice.say(batches.stopped("stopped at once"))
         raise typer.Exit(INTERRUPTED) from None
+    if signals.has_stopped:
+        voice.say(batches.stopped("stopped"))
 
 
 def folder_of(batches: Batches) -> AbstractContextManager[str]:
@@ -213,8 +221,6 @@ def _run_on_spark(
             signals.stop_with(stopping.set)
             while not stopping.is_set() and not run.await_termination(0.2):
                 pass
-        if stopping.is_set():
-            voice.say("stopped")
 
 
 def reads_by_spark(sources: Iterable[Source]) -> bool:
@@ -230,7 +236,8 @@ def _notes(query: ContinuousQuery, sink: Sink, batches: Batches) -> Iterator[str
     if sink.kind == "console":
         yield f"{batches.sink}: a batch that is run again is shown again"
     if sink.is_exact and batches.checkpoint is None:
-        what = "join" if query.query.view is None else "view"
+        joined = "join" if len(query.query.inputs) > 1 else "query"
+        what = joined if query.query.view is None else "view"
         yield f"without --checkpoint this {what} cannot go on later: its state is not kept"
     yield from query.known.notes
     yield from doubts(query.decision)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from shlex import quote
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,10 @@ def run_script(
             else:
                 _run_on_spark(planned, by_name, options, signals, session, voice)
     except KeyboardInterrupt:
-        voice.say("stopped at once")
+        voice.say(batches.stopped("stopped at once"))
         raise typer.Exit(INTERRUPTED) from None
+    if signals.has_stopped:
+        voice.say(batches.stopped("stopped"))
 
 
 def _by_name(script: ContinuousScript, texts: Sequence[str]) -> dict[str, str]:
@@ -84,7 +87,7 @@ def _by_name(script: ContinuousScript, texts: Sequence[str]) -> dict[str, str]:
 
 
 def _unclear(what: str, shown: Sequence[str]) -> typer.BadParameter:
-    example = " ".join(f"--sink {each}=jsonl:{each}.jsonl" for each in shown)
+    example = " ".join(f"--sink {quote(each)}=jsonl:{quote(each)}.jsonl" for each in shown)
     return typer.BadParameter(f"{what}: write {example}", param_hint="--sink")
 
 
@@ -139,5 +142,3 @@ def _run_on_spark(
             signals.stop_with(stopping.set)
             while not stopping.is_set() and not run.await_termination(0.2):
                 pass
-        if stopping.is_set():
-            voice.say("stopped")

@@ -18,6 +18,8 @@ class Signals:
 
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
+        self.has_stopped = False
+        """Whether something was stopped by a signal."""
 
     def __enter__(self) -> Signals:
         self._before = [signal.signal(number, self._handle) for number in _SIGNALS]
@@ -35,4 +37,5 @@ class Signals:
         stop, self._stop = self._stop, None
         if stop is None:
             raise KeyboardInterrupt
+        self.has_stopped = True
         stop()

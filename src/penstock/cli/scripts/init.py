@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,7 +61,7 @@ def init(
         sys.stdout.write(text)
     else:
         write_new(output, text)
-        print(f"wrote {output}; try: penstock check {output}", file=sys.stderr)
+        print(f"wrote {output}; try: penstock check {quote(str(output))}", file=sys.stderr)
 
 
 def _samples(paths: Sequence[Path]) -> list[Sample]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -33,7 +34,7 @@ def new(
         _make_folder((name / path).parent)
         write_new(name / path, text)
     print(f"{name} has a query and data for it. To begin:\n")
-    print(f"  cd {name}")
+    print(f"  cd {quote(str(name))}")
     print("  penstock run query.cql --engine local --available-now --drain\n")
     print(f"{name / 'README.md'} has more to try.")
 

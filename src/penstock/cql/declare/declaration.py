@@ -27,7 +27,6 @@ from penstock.cql.declare.options import (
     Setting,
     Settings,
     Value,
-    check_known,
     take_settings,
 )
 from penstock.cql.declare.safe_sources import refuse_unsafe
@@ -100,8 +99,6 @@ def _take_with(cursor: Cursor) -> dict[str, Setting]:
     cursor.expect("WITH", _SHAPE)
     settings = take_settings(cursor)
     cursor.expect_end("a statement ends with ;")
-    for setting in settings.values():
-        check_known(cursor.text, setting)
     return settings
 
 
@@ -141,6 +138,7 @@ def _source(
     is_table: bool,
 ) -> Source:
     given = Settings(text, settings)
+    given.check_known()
     is_kept = is_table and KEY.name in settings
     format_ = _format(given, token_span(name), is_table, is_kept)
     ours = given.ours(format_)

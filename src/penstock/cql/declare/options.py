@@ -124,12 +124,6 @@ def _taken(text: Text, key: Token, *, is_reader: bool) -> Option[Value | Secret 
     return Option(key.text, _anything, "'value'", ())
 
 
-def check_known(text: Text, setting: Setting) -> None:
-    """Nothing, if there is such an option; else what a source lacks may only be misspelt."""
-    if setting.is_unknown:
-        raise FollowingError(f"there is no option {setting.name}", place=text.place(setting.key))
-
-
 def _option(
     text: Text, written: str, span: Span, *, is_reader: bool = False
 ) -> Option[Value | Secret | None]:
@@ -155,6 +149,24 @@ class Settings:
 
     text: Text
     written: Mapping[str, Setting]
+
+    def check_known(self) -> None:
+        """Nothing, if there are all these options; else what a source lacks may only be misspelt.
+
+        Values of the others that are wrong are told all the same.
+        """
+        unknown = next((each for each in self.written.values() if each.is_unknown), None)
+        if unknown is None:
+            return
+        format_: Format | None = None
+        with self.text.forgiving():
+            format_ = self.get(FORMAT, None)
+        for setting in self.written.values():
+            if not setting.is_unknown and setting.name != FORMAT.name:
+                with self.text.forgiving():
+                    self._check_value(setting, format_)
+        place = self.text.place(unknown.key)
+        raise FollowingError(f"there is no option {unknown.name}", place=place)
 
     def check(self, format_: str, is_table: bool) -> None:
         """Refuse options that the format does not know, or that have no such value.
@@ -187,7 +199,12 @@ class Settings:
         if not is_table and not option.for_streams:
             hint = "leave it out; only tables have it"
             raise self.text.error(setting.key, f"a stream has no option {name}", hint)
-        if format_ not in option.formats:
+        self._check_value(setting, format_)
+
+    def _check_value(self, setting: Setting, format_: str | None) -> None:
+        """Refuse an option that is not of the format, where that is known, or its values."""
+        name, option = setting.name, _option(self.text, setting.name, setting.key)
+        if format_ is not None and format_ not in option.formats:
             hint = f"leave it out; it belongs to {', '.join(option.formats)}"
             raise self.text.error(setting.key, f"format {format_} has no option {name}", hint)
         self.get(option, None)

@@ -49,6 +49,18 @@ class Malformed:
     reason: str
 
 
+def fault_of(kind: object, value: object) -> str | None:
+    """Why there is no such order, in words; None where there is."""
+    if not isinstance(kind, str) or kind not in _VALUES:
+        kinds = ", ".join(get_args(OrderKind))
+        return f'it is not like {{"kind": "stop"}}; the kinds are {kinds}'
+    values = _VALUES[kind]
+    if isinstance(value, str) and (value in values if values else value):
+        return None
+    wanted = " or ".join(values) if values else "the text of a plan"
+    return f"{kind} takes {wanted or 'no value'}, not {value!r}"
+
+
 def give(store: Store, kind: OrderKind, value: str = "") -> Order:
     """Give an order to whatever runs on a checkpoint; no other writer's is lost by that."""
     number = max((number_of(name) for name in order_names(store)), default=0) + 1
@@ -96,11 +108,9 @@ def _parsed(name: str, data: bytes) -> Order | Malformed:
     try:
         found = json.loads(data)
         kind, value = found["kind"], found.get("value", "")
-        values = _VALUES[kind]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        kinds = ", ".join(get_args(OrderKind))
-        return Malformed(name, f'it is not like {{"kind": "stop"}}; the kinds are {kinds}')
-    if not isinstance(value, str) or (value not in values if values else not value):
-        wanted = " or ".join(values) if values else "the text of a plan"
-        return Malformed(name, f"{kind} takes {wanted or 'no value'}, not {value!r}")
-    return Order(cast(OrderKind, kind), value, number_of(name), name)
+        kind = value = None
+    fault = fault_of(kind, value)
+    if fault is not None:
+        return Malformed(name, fault)
+    return Order(cast(OrderKind, kind), cast(str, value), number_of(name), name)

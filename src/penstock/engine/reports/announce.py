@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from penstock.engine.reports.run_head import RunHead, beaten, read_head, write_head
+from penstock.engine.reports.run_head import STOPPED, RunHead, beaten, read_head, write_head
 from penstock.engine.reports.segments import segments
 from penstock.engine.state.store import Store
 from penstock.errors import PenstockError
@@ -34,9 +34,11 @@ def announced(store: Store, head: RunHead) -> Iterator[None]:
 
 
 def message_of(error: BaseException | None) -> str | None:
-    """An error in a line, for the log; None of none."""
+    """An error in a line, for the log; None of none, and `STOPPED` of Ctrl-C."""
     if error is None:
         return None
+    if isinstance(error, KeyboardInterrupt):
+        return STOPPED
     return error.message if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}"
 
 

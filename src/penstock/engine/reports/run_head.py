@@ -18,6 +18,9 @@ BEAT = 10.0
 _SILENT = 3 * BEAT
 """Seconds without one after which it does not: some are late, and clocks differ a little."""
 
+STOPPED = "stopped by the user"
+"""What stands for the error of a run whose user ended it at once: there was none."""
+
 _OWNER_ONLY = 0o600
 """Permissions: the text of a query may have passwords in it."""
 
@@ -54,7 +57,7 @@ class RunHead:
 
     ended_at: float | None = None
     error: str | None = None
-    """The error that ended it, if one did."""
+    """The error that ended it, if one did; `STOPPED` where its user did so at once."""
 
 
 def write_head(store: Store, head: RunHead) -> None:

@@ -76,6 +76,8 @@ class _Reader:
         """Refuse more joins than the inputs can have, before they are read one in the other."""
         self.joins += 1
         if self.joins >= max(2, len(self.query.inputs)):
+            for name in (each for each in self.words if each.is_name):
+                check_known(self.query, name)  # One that is misspelt may be what is too many.
             several = f"{len(self.query.inputs)} inputs have {len(self.query.inputs) - 1} joins"
             refuse(f"{several}: this is one too many", word.place, _EXAMPLE)
 

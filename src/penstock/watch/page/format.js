@@ -12,8 +12,15 @@ export function number(value) {
 
 export const rate = (value) => (value === null || value === undefined ? NONE : `${number(value)}/s`);
 
+// What is added makes a zero of a negative one, which would be shown as -0.
 export const percent = (part) =>
-  part === null || part === undefined ? NONE : `${number(Math.round(part * 1000) / 10)} %`;
+  part === null || part === undefined ? NONE : `${number(Math.round(part * 1000) / 10 + 0)} %`;
+
+// What another plan takes beside the running one, of whose work it would save a part.
+export function moreWork(saves) {
+  if (saves === null || saves === undefined) return NONE;
+  return percent(saves) === percent(0) ? "takes as much work" : `takes ${percent(-saves)} more work`;
+}
 
 export function seconds(value) {
   if (value === null || value === undefined) return NONE;

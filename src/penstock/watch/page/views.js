@@ -2,7 +2,7 @@
 
 import { curves, hue, share, spark, stacks } from "./charts.js";
 import { drawn, element, heading, table, tile, tiles } from "./dom.js";
-import { bytes, clock, number, percent, rate, seconds } from "./format.js";
+import { bytes, clock, moreWork, number, percent, rate, seconds } from "./format.js";
 import { costTable, nodeDetails, planGraph } from "./graph.js";
 
 function delayNotes(data) {
@@ -173,7 +173,7 @@ function alternatives(data) {
   const best = Math.min(...data.plans.map((line) => line.work));
   const says = (line) => {
     if (line.is_running) return "runs now";
-    if (!(line.saves > 0)) return `takes ${percent(-line.saves)} more work`;
+    if (!(line.saves > 0)) return moreWork(line.saves);
     const cost = line.rebuild ? `; ${seconds(line.rebuild)} to rebuild, paid after ${seconds(line.pays_after)}` : "; nothing to rebuild";
     return `would save ${percent(line.saves)}${cost}`;
   };

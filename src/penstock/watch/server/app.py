@@ -60,7 +60,9 @@ def dashboard_app(
 
     async def order(request: Request) -> Response:
         if not control:
-            raise UsageError("this dashboard only shows", hint="start it with --control")
+            return _told(
+                UsageError("this dashboard only shows", hint="start it with --control"), 403
+            )
         watched = runs.run(request.query_params.get("run", "0"))
         given = await run_in_threadpool(give_order, watched.store, await _body(request))
         return answer({"given": given})
@@ -99,7 +101,11 @@ def answer(found: dict[str, Any]) -> Response:
 
 
 def _refused(request: Request, error: PenstockError) -> Response:
-    return JSONResponse({"error": error.message, "hint": error.hint}, 400)
+    return _told(error, 400)
+
+
+def _told(error: PenstockError, status: int) -> Response:
+    return JSONResponse({"error": error.message, "hint": error.hint}, status)
 
 
 def _unreadable(request: Request, error: OSError) -> Response:
