@@ -136,12 +136,9 @@ def _make_room(source: Source, place: Place, overwrite: bool) -> None:
 
 def _found(source: Source, file: KeptFile, overwrite: bool) -> KeptFile:
     """A file as it is now: what was appended is up to its user."""
-    try:
-        return KeptFile(file.path, cut_back(Place.of(file.path), file.length, overwrite=overwrite))
-    except SinkError as error:
-        raise SinkError(
-            error.message, place=source.places.get("malformed"), hint=error.hint
-        ) from None
+    place = Place.of(file.path)
+    with _writing(place, source.places.get("malformed")):
+        return KeptFile(file.path, cut_back(place, file.length, overwrite=overwrite))
 
 
 @contextmanager
@@ -154,3 +151,5 @@ def _writing(place: Place, caret: errors.Caret | None) -> Iterator[None]:
             place=caret,
             hint="nothing is lost: mend that, then run again on this checkpoint",
         ) from None
+    except SinkError as error:
+        raise SinkError(error.message, place=error.place or caret, hint=error.hint) from None
