@@ -215,8 +215,10 @@ def test_two_runs_into_one_folder_spare_each_other(query: Query, tmp_path: Path)
     assert sorted(place.results(query)) == sorted(ROWS * 2)
 
 
-def test_a_folder_of_others_as_checkpoint(query: Query, tmp_path: Path) -> None:
+def test_files_of_others_in_a_checkpoint(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
+    with first_files_only(query, 1):
+        run_local(query, place, drain=False)
     names = (
         "state/mine.arrow",
         "state/a@0/0/mine.arrow",

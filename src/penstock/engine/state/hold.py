@@ -7,6 +7,7 @@ import time
 
 from penstock.engine.places import disk
 from penstock.engine.places.fence import Fence
+from penstock.engine.places.file_names import is_own
 from penstock.engine.places.objects import is_object_store, refuse_unreachable
 from penstock.engine.places.place import Place
 from penstock.engine.state.manifest import manifest_names
@@ -20,8 +21,9 @@ SCRIPT = "script.json"
 MARK = "mark"
 """The file with the mark of all that comes from a checkpoint."""
 _LOCK = "lock"
-# What a run that came no further has left, besides its lock: it told of itself, and had orders.
-_BEGUN = {_LOCK, "reports", "control", "epochs"}
+# Folders that may be there before a checkpoint is: a run tells of itself first, and has orders.
+_EARLY = ("reports", "control", "decisions", "epochs")
+_HEAD = "reports/run.json"
 # What is in the topmost folder of a disk that is otherwise empty.
 _OF_THE_DISK = "lost+found"
 _SHOWN = 3
@@ -105,9 +107,7 @@ def _refuse_foreign(store: Store) -> None:
     names.discard(_OF_THE_DISK)
     if names & {IDENTITY, SCRIPT, MARK} or manifest_names(store):
         return
-    # Before anything else, a run has a lock on a local folder.
-    is_begun = _LOCK in names or not store.is_local
-    foreign = sorted(names - _BEGUN if is_begun else names)
+    foreign = sorted(name for name in names if name != _LOCK and not _is_early(store, name))
     if foreign:
         shown, more = ", ".join(foreign[:_SHOWN]), len(foreign) - _SHOWN
         raise CheckpointError(
@@ -115,6 +115,12 @@ def _refuse_foreign(store: Store) -> None:
             f"{shown}{f' and {more} more' if more > 0 else ''}",
             hint="name another folder with --checkpoint; a new one is made",
         )
+
+
+def _is_early(store: Store, name: str) -> bool:
+    """Whether a folder holds nothing but what runs, or those who order something, have put there
+    before there was a checkpoint."""
+    return name in _EARLY and all(is_own(each) or each == _HEAD for each in store.names(name))
 
 
 def _lock(store: Store) -> int | None:
