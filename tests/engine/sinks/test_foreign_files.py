@@ -215,8 +215,10 @@ def test_two_runs_into_one_folder_spare_each_other(query: Query, tmp_path: Path)
     assert sorted(place.results(query)) == sorted(ROWS * 2)
 
 
-def test_a_folder_of_others_as_checkpoint(query: Query, tmp_path: Path) -> None:
+def test_files_of_others_in_a_checkpoint(query: Query, tmp_path: Path) -> None:
     place = Place(tmp_path)
+    with first_files_only(query, 1):
+        run_local(query, place, drain=False)
     names = (
         "state/mine.arrow",
         "state/a@0/0/mine.arrow",
@@ -238,17 +240,59 @@ def test_a_folder_of_others_as_checkpoint(query: Query, tmp_path: Path) -> None:
     assert sorted(place.results(query)) == ROWS
 
 
-def test_jsonl_replaces_only_json_lines(query: Query, tmp_path: Path) -> None:
+FOREIGN = (b"a,b\n1,2\n", b"\x00\xff", b"[1]\n", b'{"a": 1', b'{"t": 7}\n{"t": 8}\n')
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("content", FOREIGN)
+def test_jsonl_never_replaces_a_file_of_others(
+    content: bytes, overwrite: bool, query: Query, tmp_path: Path
+) -> None:
+    """Lines of JSON were taken for results, with the columns of the query or with others."""
     place = Place(tmp_path, "jsonl")
     path = Path(place.sink.place)
-    for content in (b"a,b\n1,2\n", b"\x00\xff", b"[1]\n", b'{"a": 1'):
-        path.write_bytes(content)
-        with pytest.raises(SinkError, match="holds something else than JSON lines"):
-            run_local(query, place, overwrite=True)
-        assert path.read_bytes() == content
-    path.write_bytes(b'{"t": 7}\n{"t": 8}\n')
+    path.write_bytes(content)
+    with pytest.raises(SinkError, match="holds data that Penstock did not write") as caught:
+        run_local(query, place, overwrite=overwrite)
+    assert caught.value.hint == "name another file, or move it away"
+    assert path.read_bytes() == content
+
+
+def test_jsonl_replaces_results_whose_checkpoint_is_gone(query: Query, tmp_path: Path) -> None:
+    place = Place(tmp_path, "jsonl")
+    with first_files_only(query, 2):
+        run_local(query, place)
+    shutil.rmtree(place.checkpoint)
+    with pytest.raises(SinkError, match="already holds results"):
+        run_local(query, place)
     run_local(query, place, overwrite=True)
     assert sorted(place.results(query)) == ROWS
+
+
+def test_jsonl_does_not_replace_what_was_put_in_the_place_of_results(
+    query: Query, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, "jsonl")
+    path = Path(place.sink.place)
+    run_local(query, place)
+    path.write_text('{"t": 7}\n')
+    with pytest.raises(SinkError, match="holds data that Penstock did not write"):
+        run_local(query, place, checkpoint=tmp_path / "other", overwrite=True)
+    assert path.read_text() == '{"t": 7}\n'
+
+
+def test_jsonl_does_not_cut_what_was_put_in_the_place_of_results(
+    query: Query, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, "jsonl")
+    path = Path(place.sink.place)
+    with first_files_only(query, 2):
+        run_local(query, place, drain=False)
+    mine = '{"t": 7}\n' * 10
+    path.write_text(mine)
+    with pytest.raises(SinkError, match="holds data that Penstock did not write"):
+        run_local(query, place, overwrite=True)
+    assert path.read_text() == mine
 
 
 @pytest.mark.parametrize("secret", ["SECRET", "SECRET/SECRET"])

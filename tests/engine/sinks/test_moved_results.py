@@ -113,6 +113,28 @@ def test_a_sink_is_changed_and_changed_back(
     assert rows_of(query, one, two) == ALL
 
 
+def test_a_run_says_that_its_results_are_split(
+    query: Query, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, other, place = jsonl(tmp_path / "one"), parquet(tmp_path / "other"), Place(tmp_path)
+
+    def told(sink: Sink, files: int) -> list[str]:
+        caplog.clear()
+        some(query, place, files, sink=sink)
+        return [each.getMessage() for each in caplog.records if "results up to" in each.msg]
+
+    assert told(one, 1) == []
+    assert told(one, 2) == []
+    told_of = "results up to batch {} are in {}; from now on they go to {}".format
+    last = place.manifest.batch
+    assert told(other, 3) == [told_of(last, one, other)]
+    last = place.manifest.batch
+    assert told(one, 4) == [told_of(last, other, one)]
+    assert told(one, 4) == []
+    last = place.manifest.batch
+    assert told(Sink("noop"), 4) == [told_of(last, one, "noop")]
+
+
 @pytest.mark.parametrize("later", [2, 5])
 def test_a_checkpoint_restored_from_a_copy_gives_results_once(
     later: int, query: Query, tmp_path: Path

@@ -360,10 +360,11 @@ def test_a_file_of_kept_rows_belongs_to_one_checkpoint(tmp_path: Path) -> None:
     assert bad.read_bytes() == before
     run_local(query, Place(tmp_path / "2"), overwrite=True)
     assert bad.read_bytes() == before
-    bad.write_text("notes of mine")
-    with pytest.raises(SinkError, match="holds something else than JSON lines"):
-        run_local(query, Place(tmp_path / "3"), overwrite=True)
-    assert bad.read_text() == "notes of mine"
+    bad.write_text('{"notes": "mine"}\n')
+    for overwrite in (False, True):
+        with pytest.raises(SinkError, match="holds data that Penstock did not write"):
+            run_local(query, Place(tmp_path / "3"), overwrite=overwrite)
+    assert bad.read_text() == '{"notes": "mine"}\n'
 
 
 def test_a_changed_file_of_kept_rows_is_left_alone(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_what_goes_wrong_is_said_in_our_words(
 ) -> None:
     query = ps.sql(script(streams))
     (tmp_path / "mine.jsonl").write_text("mine\n")
-    with pytest.raises(SinkError, match="already holds results"):
+    with pytest.raises(SinkError, match="holds data that Penstock did not write"):
         query.start(spark, sink=f"jsonl:{tmp_path / 'mine.jsonl'}", checkpoint=tmp_path / "one")
     write_streams(tmp_path)
     (tmp_path / "b" / "3.jsonl").write_text('{"ts": "yesterday", "k": 1, "z": 1}\n')

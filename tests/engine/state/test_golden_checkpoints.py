@@ -68,7 +68,7 @@ def opened(name: str, folder: Path) -> LocalRun:
 def results(folder: Path) -> Counter[tuple[str, ...]]:
     """All results, each with the name of its query."""
     found: Counter[tuple[str, ...]] = Counter()
-    for path in sorted((folder / "results").rglob("*")):
+    for path in sorted((folder / "results").rglob("[!.]*")):
         if path.name.endswith(".parquet"):
             rows = [row.values() for row in pq.read_table(path).to_pylist()]
             found.update((path.parent.name, *map(str, row)) for row in rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -14,10 +13,9 @@ from pyarrow import fs
 from penstock.engine.places import disk
 from penstock.engine.places.flushing import flush_path
 from penstock.engine.places.place import Place
+from penstock.engine.places.signing import is_signed, sign
 from penstock.errors import SinkError
 
-# What is read of a file to see whether it holds JSON lines; a row is shorter.
-_FIRST_BYTES = 1 << 20
 # File systems without hard links (some network mounts) answer with one of these.
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK)
 
@@ -32,19 +30,21 @@ def make_way(file: Place, overwrite: bool) -> bool:
 
 
 def is_in_the_way(file: Place, overwrite: bool) -> bool:
-    """Whether a file holds what may not be overwritten; an error if it never may be.
-
-    Only what holds JSON lines is overwritten.
-    """
+    """Whether a file holds what may not be overwritten; an error if it never may be, since it is
+    not Penstock's own."""
     info = file.info()
     if info.type != fs.FileType.File or not info.size:
         return False
-    if overwrite and not _holds_json_lines(file):
-        raise SinkError(
-            f"{file} holds something else than JSON lines, so it is not replaced",
-            hint="is it the file that you meant? Choose another place, or remove it yourself",
-        )
+    _refuse_foreign(file)
     return not overwrite
+
+
+def _refuse_foreign(file: Place) -> None:
+    if not is_signed(file):
+        raise SinkError(
+            f"{file} holds data that Penstock did not write, and does not replace",
+            hint="name another file, or move it away",
+        )
 
 
 def append(
@@ -58,7 +58,8 @@ def append(
 
     `parts` are what it adds, up to `after` bytes; None if they are gone, as once appended: what
     became of the file since is up to whoever has it. `begun` is a name that the file gets beside
-    its own before that: if somebody moves it before all is there, it is found again.
+    its own before that: if somebody moves it before all is there, it is found again. A file that
+    is begun is signed.
     """
     is_new = not os.path.exists(file)
     length = 0 if is_new else os.path.getsize(file)
@@ -73,7 +74,9 @@ def append(
     if begun is not None and before < after:
         disk.append(file.path, b"")
         _note_begun(file, begun)
-    _write_parts(file, before, after, parts or ())
+    start = _write_parts(file, before, after, parts or ())
+    if start == 0 < after and os.path.isfile(file):
+        sign(file)
     if is_new:
         flush_path(file.parent.path)
 
@@ -102,20 +105,22 @@ def _was_moved(begun: Place, file: Place) -> bool:
 
 def _write_parts(
     file: Place, before: int, after: int, parts: Iterable[AbstractContextManager[Any]]
-) -> None:
-    """Write to the end of a file, and flush it.
+) -> int:
+    """Write to the end of a file, and flush it; from which byte on.
 
     What is there of the batch is written again: after a power cut its length tells nothing of its
     bytes. A file of another length was put there in its place: that is the user's too.
     """
     length = os.path.getsize(file) if os.path.exists(file) else 0
-    disk.write_from(file.path, before if before <= length <= after else length, parts)
+    start = before if before <= length <= after else length
+    disk.write_from(file.path, start, parts)
+    return start
 
 
 def cut_back(file: Place, length: int, *, overwrite: bool) -> int:
     """The length of a file that held so many bytes after the last batch: less, if somebody has put
     another in its place. More is not to be told from results of a run that had come further, and
-    cut off if they may be overwritten."""
+    cut off if they may be overwritten; but a file that Penstock has not begun is left alone."""
     found = os.path.getsize(file) if os.path.exists(file) else 0
     if found <= length:
         return found
@@ -125,14 +130,6 @@ def cut_back(file: Place, length: int, *, overwrite: bool) -> int:
             hint="results of a run that had come further, or lines of somebody's: move it away, "
             "or --overwrite what is too much",
         )
+    _refuse_foreign(file)
     disk.truncate(file.path, length)
     return length
-
-
-def _holds_json_lines(file: Place) -> bool:
-    with open(file, "rb") as opened:
-        line = opened.readline(_FIRST_BYTES)
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False

@@ -81,10 +81,19 @@ def staged_name(kind: str) -> str:
 
 def staging_name(name: str, mark: str) -> str:
     """The hidden folder beside a file, for what is to be appended to it."""
-    whole = f".{name}.staging-{mark}"
+    return _beside(name, f"staging-{mark}")
+
+
+def signature_name(name: str) -> str:
+    """The hidden file beside one of lines that says how Penstock has begun it."""
+    return _beside(name, "penstock")
+
+
+def _beside(name: str, ending: str) -> str:
+    whole = f".{name}.{ending}"
     if len(whole.encode()) <= _MOST_BYTES:
         return whole
-    return f".{sha256(name.encode()).hexdigest()}.staging-{mark}"
+    return f".{sha256(name.encode()).hexdigest()}.{ending}"
 
 
 def is_staged(name: str) -> bool:

@@ -109,10 +109,13 @@ class Place:
 
     def like(self, known: Place) -> Place:
         """This place, reached as one in the same store is that is known."""
-        is_same = Place(*self._store, ()) == Place(*known._store, ())
-        if not is_same or self.is_local:
+        if not self.is_in_store_of(known) or self.is_local:
             return self
         return Place(known.scheme, known.authority, self.names, known.options)
+
+    def is_in_store_of(self, other: Place) -> bool:
+        """Whether both lie in the same store."""
+        return Place(*self._store, ()) == Place(*other._store, ())
 
     def at(self, path: str) -> Place:
         """The place in the same store that its file system calls so, as it does this one."""

@@ -9,7 +9,8 @@ from penstock.engine.reports.reading import read_reports
 from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import read_head
 from penstock.engine.reports.standing import store_of
-from penstock.engine.state.checkpoint import SCRIPT, member_names
+from penstock.engine.state.checkpoint import member_names
+from penstock.engine.state.hold import SCRIPT
 from penstock.engine.state.manifest import Manifest, newest
 from penstock.engine.state.store import Store, member_store
 from penstock.errors import CheckpointError, UsageError

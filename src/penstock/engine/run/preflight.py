@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from contextlib import closing
 
 from penstock.engine.places.place import Place
@@ -29,7 +29,7 @@ from penstock.engine.state.hold import check_folder
 from penstock.engine.state.manifest import Manifest
 from penstock.engine.state.store import Store
 from penstock.engines import BatchEngine
-from penstock.errors import CheckpointError, SinkError
+from penstock.errors import CheckpointError
 from penstock.query import Query
 from penstock.query.source import FILE_FORMATS, Source
 
@@ -62,28 +62,19 @@ def check_start(
             refuse_closed(held, found)
             if held.changed is not None:
                 Carrying(held, query, found or Manifest(batch=-1)).check()
-    refuse_one_folder(options.sink, store, query.sources.values())
+    refuse_one_folder(options.sink, store)
     is_new = is_new_to(options.sink, found, store)
     check_sink(options.sink, query, is_new=is_new, overwrite=options.overwrite, mark=mark)
     check_sources(query.sources.values(), options, engine, frames)
 
 
-def refuse_one_folder(sink: Sink, store: Store, sources: Iterable[Source]) -> None:
-    """Refuse results among the files of the state, or among those that the query reads."""
-    if sink.path is None:
-        return
-    if sink.place == store.root:
+def refuse_one_folder(sink: Sink, store: Store) -> None:
+    """Refuse results among the files of the state."""
+    if sink.path == store.root:
         raise CheckpointError(
             f"{sink.place} cannot be both the sink and the checkpoint",
             hint="name another folder with --checkpoint",
         )
-    for source in sources:
-        folder = None if source.path is None else Place.of(source.path)
-        if folder is not None and folder in (sink.place, sink.place.parent):
-            raise SinkError(
-                f"the results in {sink.place} would be read as rows of {source.name}",
-                hint="name a sink that is not among the files of the query's streams",
-            )
 
 
 def check_sources(

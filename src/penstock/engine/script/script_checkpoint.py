@@ -9,7 +9,6 @@ from typing import Any
 
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import (
-    SCRIPT,
     Checkpoint,
     is_claimed,
     marked,
@@ -17,7 +16,7 @@ from penstock.engine.state.checkpoint import (
     refuse_newer,
     refuse_other_running,
 )
-from penstock.engine.state.hold import Hold, PartHold
+from penstock.engine.state.hold import SCRIPT, Hold, PartHold
 from penstock.engine.state.store import RESTORE, Store, member_store
 from penstock.engine.state.upkeep.going_back import go_back
 from penstock.engines import BatchEngine

@@ -12,7 +12,7 @@ from penstock.engine.script.leavings import check_changes, refuse_closed_script
 from penstock.engine.script.script_checkpoint import ScriptCheckpoint
 from penstock.engine.script.script_pipeline import ScriptPipeline
 from penstock.engine.script.shared_joins import lasting_part
-from penstock.engine.sinks.publish import check_sink, is_new_to
+from penstock.engine.sinks.publish import check_sink, is_new_to, refuse_read
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.checkpoint import is_claimed, mark_of
@@ -63,7 +63,8 @@ def check_script_start(
 
 
 def check_sinks(script: Script, sinks: Mapping[str, Sink]) -> None:
-    """Refuse results that go nowhere, sinks of no query, and two queries into one sink."""
+    """Refuse results that go nowhere or back into the script, sinks of no query, and two queries
+    into one sink."""
     shown = [member.name for member in script.shown]
     for name in shown:
         if name not in sinks:
@@ -74,6 +75,7 @@ def check_sinks(script: Script, sinks: Mapping[str, Sink]) -> None:
         if name not in shown:
             hint = f"the script shows {', '.join(shown)}"
             raise UsageError(f"there is a sink for {name}, whose results are not shown", hint=hint)
+        refuse_read(sink, script.sources.values())
         where = sink.name if sink.is_exact else name
         if where in places:
             raise UsageError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from fnmatch import fnmatch
 
 from penstock import errors
 from penstock.engine.places import disk
@@ -13,6 +12,7 @@ from penstock.engine.places.appending import append, cut_back, make_way
 from penstock.engine.places.file_names import staged_name
 from penstock.engine.places.place import Place
 from penstock.engine.sinks.sink import Sink
+from penstock.engine.sources.files import is_read
 from penstock.engine.state.manifest import KeptFile, Manifest, Part, StagedPart
 from penstock.engine.state.store import Store
 from penstock.engine.wire.facts import Fact, KeptRows, of_kind
@@ -99,26 +99,12 @@ def _check_use(source: Source, place: Place, every: Iterable[Source], sink: Sink
             hint="keep them in a file of their own",
         )
     for other in every:
-        if other.path is not None and _is_read(Place.of(other.path), place):
+        if other.path is not None and is_read(Place.of(other.path), place):
             raise SinkError(
                 f"what {source.name} keeps in {place} would be read as input of {other.name}",
                 place=caret,
                 hint="keep it outside of its path, or under a name that begins with _",
             )
-
-
-def _is_read(source: Place, place: Place) -> bool:
-    """Whether a source would find a file at that place."""
-    if not source.is_local:
-        return False
-    above, below = place.names[: len(source.names)], place.names[len(source.names) :]
-    if above == source.names:
-        return not any(map(_is_hidden, below))
-    return fnmatch(place.path, source.path) and not _is_hidden(place.name)
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
 
 
 def _make_room(source: Source, place: Place, overwrite: bool) -> None:
@@ -136,12 +122,9 @@ def _make_room(source: Source, place: Place, overwrite: bool) -> None:
 
 def _found(source: Source, file: KeptFile, overwrite: bool) -> KeptFile:
     """A file as it is now: what was appended is up to its user."""
-    try:
-        return KeptFile(file.path, cut_back(Place.of(file.path), file.length, overwrite=overwrite))
-    except SinkError as error:
-        raise SinkError(
-            error.message, place=source.places.get("malformed"), hint=error.hint
-        ) from None
+    place = Place.of(file.path)
+    with _writing(place, source.places.get("malformed")):
+        return KeptFile(file.path, cut_back(place, file.length, overwrite=overwrite))
 
 
 @contextmanager
@@ -154,3 +137,5 @@ def _writing(place: Place, caret: errors.Caret | None) -> Iterator[None]:
             place=caret,
             hint="nothing is lost: mend that, then run again on this checkpoint",
         ) from None
+    except SinkError as error:
+        raise SinkError(error.message, place=error.place or caret, hint=error.hint) from None

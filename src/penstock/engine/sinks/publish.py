@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -19,6 +19,7 @@ from penstock.engine.places.file_names import (
     is_begun,
     is_staged,
     mark_of_part,
+    new_mark,
     part_name,
     staging_name,
 )
@@ -28,11 +29,13 @@ from penstock.engine.places.side_by_side import side_by_side
 from penstock.engine.sinks import ledger
 from penstock.engine.sinks.kafka.topic_writer import TopicWriter, check_topic
 from penstock.engine.sinks.sink import Sink, Staging
+from penstock.engine.sources.files import is_read, placed
 from penstock.engine.state.manifest import Manifest, Part, StagedPart, refuse_overtaken
 from penstock.engine.state.store import Store
 from penstock.engine.state.upkeep.known_sinks import known_sinks
 from penstock.errors import SinkError
 from penstock.query import Query
+from penstock.query.source import Source
 
 _SHOWN = 3
 
@@ -71,6 +74,21 @@ def is_new_to(sink: Sink, standing: Manifest | None, store: Store) -> bool:
     return all(Sink.named(name) != sink for name in names)
 
 
+def refuse_read(sink: Sink, sources: Iterable[Source]) -> None:
+    """Refuse results among the files that a source reads: they would become its rows."""
+    if sink.path is None:
+        return
+    file = sink.path / part_name(0, 0, new_mark()) if sink.kind == "parquet" else sink.path
+    for source in sources:
+        caret = source.places.get("path")
+        if source.path is not None and is_read(placed(source.path, caret), file):
+            raise SinkError(
+                f"the results in {sink.place} would be read as rows of {source.name}",
+                place=caret,
+                hint="name a sink that is not among the files of the query's streams",
+            )
+
+
 def check_sink(
     sink: Sink, query: Query, *, is_new: bool, overwrite: bool, mark: str | None = None
 ) -> None:
@@ -80,6 +98,7 @@ def check_sink(
         check_topic(sink.topic, query, overwrite=is_new and overwrite)
     if sink.path is None:
         return
+    refuse_read(sink, query.sources.values())
     place = sink.place
     if sink.kind == "jsonl" and not (place.is_local and place.names):
         raise SinkError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,6 +28,8 @@ from penstock.engine.state.store import Store
 from penstock.engine.state.upkeep.going_back import run_again
 from penstock.engine.state.upkeep.known_sinks import KnownSink, enter_sink, known_sinks
 from penstock.query import Query
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,8 @@ class Publisher:
             enter_sink(self.store, given, lambda name: Sink.named(name) == self.sink)
         if shown != self.sink or self.sink.kind == "jsonl":
             standing = replace(standing, sink_length=length, parts=())
+        if shown is not None and shown != self.sink:
+            _tell_of_split(shown, self.sink, standing.batch)
         return standing
 
     def _length(self, shown: Sink | None, standing: Manifest, *, overwrite: bool) -> int:
@@ -147,6 +152,13 @@ class Publisher:
     def clean(self) -> None:
         """Remove what was staged and not published."""
         clean(self.staging, self.store)
+
+
+def _tell_of_split(old: Sink, new: Sink, batch: int) -> None:
+    """Say that from now on the results of a query are in two places, if they are kept at all."""
+    are_there = "are in" if old.is_exact else "went to"
+    told = "results up to batch %d %s %s; from now on they go to %s"
+    _LOG.warning(told, batch, are_there, old, new)
 
 
 def _end_of(standing: Manifest) -> int:

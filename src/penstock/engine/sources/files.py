@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 import pyarrow as pa
 from pyarrow import fs
@@ -94,6 +95,34 @@ def placed(path: str, place: errors.Caret | None) -> Place:
 def is_pattern(root: Place) -> bool:
     """Whether a place stands for all local files that match it."""
     return root.is_local and glob.has_magic(root.path) and not os.path.exists(root)
+
+
+def is_read(root: Place, file: Place) -> bool:
+    """Whether a file would be found at or below a place, or by its pattern, if it were there; also
+    where links lead to the same file."""
+    return _finds(root, file) or _finds(_real(root), _real(file))
+
+
+def _finds(root: Place, file: Place) -> bool:
+    if not root.is_in_store_of(file):
+        return False
+    fixed, found = root.names, file.names[: len(root.names)] == root.names
+    if is_pattern(root):
+        fixed, found = Place.of(fixed_part(root.path)).names, _matches(root.names, file.names)
+    return found and not _is_hidden("/".join(file.names[len(fixed) :]))
+
+
+def _matches(pattern: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether a pattern is that of a file, or of a folder above it."""
+    if not pattern or not names:
+        return not pattern
+    if pattern[0] == "**":
+        return _matches(pattern[1:], names) or _matches(pattern, names[1:])
+    return fnmatchcase(names[0], pattern[0]) and _matches(pattern[1:], names[1:])
+
+
+def _real(place: Place) -> Place:
+    return Place.of(os.path.realpath(place)) if place.is_local else place
 
 
 def _found(root: Place, but: Callable[[str], bool]) -> Iterator[FileInfo]:

@@ -13,7 +13,7 @@ from penstock.engine.places.file_names import is_mark, new_mark
 from penstock.engine.places.place import Place
 from penstock.engine.state import manifest as manifests
 from penstock.engine.state.asked_words import first_difference
-from penstock.engine.state.hold import Hold
+from penstock.engine.state.hold import IDENTITY, MARK, SCRIPT, Hold
 from penstock.engine.state.manifest import newest
 from penstock.engine.state.store import RESTORE, Store
 from penstock.engine.state.upkeep.going_back import go_back
@@ -27,10 +27,7 @@ from penstock.query.view import View
 from penstock.query.window import RowsWindow, TimeWindow, Window, render_window
 
 FORMAT_VERSION = 1
-_IDENTITY = "query.json"
 _CHECKSUM = "checksum"
-SCRIPT = "script.json"
-"""What a script's checkpoint has in its place; each of its queries has a folder of its own."""
 _LATE = "late filters"
 _WINDOWS = "windows"
 _BEFORE = "before"
@@ -46,7 +43,6 @@ _LISTED = ("inputs", "equalities")
 _NAMED = ("columns", "event times")
 """The parts of an identity that tell of one input after another."""
 _REFRESHED = "tables that change"
-_MARK = "mark"
 
 
 class Checkpoint:
@@ -85,7 +81,7 @@ class Checkpoint:
             self.hold.take_over()
             go_back(self.store)
             if not self.store.exists(SCRIPT):
-                refuse_lost_names(self.store, _IDENTITY, has_batches)
+                refuse_lost_names(self.store, IDENTITY, has_batches)
             self.partitions = self._claim(query, partitions, engine, is_given, change)
             self.mark = marked(self.store)
             if final is None:
@@ -112,7 +108,7 @@ class Checkpoint:
         mine = dict(self._mine) | {_LATE: list(self.late)}
         if final is not None:
             mine |= {_BEFORE: dict(self.changed), _UNTIL: final}
-        self.store.replace(_IDENTITY, _written(mine))
+        self.store.replace(IDENTITY, _written(mine))
 
     def _final_batch(self) -> int | None:
         if self._final is not None:
@@ -139,7 +135,7 @@ class Checkpoint:
         if not is_claimed(self.store):
             # Where there is no lock, another run may have been faster: then that one's counts.
             with suppress(FileExistsError):
-                self.store.publish(_IDENTITY, _written(mine))
+                self.store.publish(IDENTITY, _written(mine))
                 return partitions
         written = _read_identity(self.store)
         theirs = self._of_state(written)
@@ -153,7 +149,7 @@ class Checkpoint:
         if _difference(theirs, mine) is None:
             self.late = late
             if written is not theirs:  # The query is again what it was before it was changed.
-                self.store.replace(_IDENTITY, _written({**theirs, _LATE: list(late)}))
+                self.store.replace(IDENTITY, _written({**theirs, _LATE: list(late)}))
             return kept
         is_agreed = written is not theirs and _difference(written, mine) is None
         if not change and not is_agreed:
@@ -196,7 +192,7 @@ def refuse_lost_names(store: Store, identity: str, has_batches: bool | None = No
     """Refuse a checkpoint with batches of which nobody knows any more whose they are: a file that
     says so would be made anew, for another query perhaps, or with another mark."""
     if bool(manifests.manifest_names(store)) if has_batches is None else has_batches:
-        for name in (identity, _MARK):
+        for name in (identity, MARK):
             if not store.exists(name):
                 raise CheckpointError(
                     f"{store.path(name)} is missing, and there are batches already", hint=RESTORE
@@ -206,18 +202,18 @@ def refuse_lost_names(store: Store, identity: str, has_batches: bool | None = No
 def marked(store: Store) -> str:
     """The mark on all files that come from a checkpoint, wherever they lie; a new one has one from
     now on."""
-    if not store.exists(_MARK):
+    if not store.exists(MARK):
         with suppress(FileExistsError):
-            store.publish(_MARK, new_mark().encode())
+            store.publish(MARK, new_mark().encode())
     return mark_of(store)
 
 
 def mark_of(store: Store) -> str:
     """The mark of a checkpoint that has one."""
-    mark = bytes(store.read(_MARK)).decode(errors="replace")
+    mark = bytes(store.read(MARK)).decode(errors="replace")
     if not is_mark(mark):
         raise CheckpointError(
-            f"{store.path(_MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
+            f"{store.path(MARK)} is damaged: {mark[:40]!r} is not what a run wrote",
             hint=RESTORE,
         )
     return mark
@@ -225,7 +221,7 @@ def mark_of(store: Store) -> str:
 
 def is_claimed(store: Store) -> bool:
     """Whether some run has made a checkpoint there."""
-    return store.exists(_IDENTITY) or store.exists(SCRIPT)
+    return store.exists(IDENTITY) or store.exists(SCRIPT)
 
 
 def is_of_script(checkpoint: str) -> bool:
@@ -344,7 +340,7 @@ def _checksum(identity: Identity) -> int:
 
 def _read_identity(store: Store) -> dict[str, Any]:
     try:
-        found: Any = json.loads(bytes(store.read(_IDENTITY)))
+        found: Any = json.loads(bytes(store.read(IDENTITY)))
         if not isinstance(found, dict) or not {"partitions", "engine"} <= found.keys():
             raise ValueError("it is not what a run wrote")
         # Earlier versions wrote none.
@@ -356,7 +352,7 @@ def _read_identity(store: Store) -> dict[str, Any]:
             found[part] = sorted(found.get(part, ()))
     except ValueError as error:
         raise CheckpointError(
-            f"{store.path(_IDENTITY)} is damaged: {error}",
+            f"{store.path(IDENTITY)} is damaged: {error}",
             hint=RESTORE,
         ) from None
     return found

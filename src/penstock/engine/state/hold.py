@@ -7,12 +7,26 @@ import time
 
 from penstock.engine.places import disk
 from penstock.engine.places.fence import Fence
+from penstock.engine.places.file_names import is_own
 from penstock.engine.places.objects import is_object_store, refuse_unreachable
 from penstock.engine.places.place import Place
+from penstock.engine.state.manifest import manifest_names
 from penstock.engine.state.store import Store, storage_errors
 from penstock.errors import CheckpointError, PlaceError
 
+IDENTITY = "query.json"
+"""The file that says whose a checkpoint is."""
+SCRIPT = "script.json"
+"""What a script's checkpoint has in its place; each of its queries has a folder of its own."""
+MARK = "mark"
+"""The file with the mark of all that comes from a checkpoint."""
 _LOCK = "lock"
+# Folders that may be there before a checkpoint is: a run tells of itself first, and has orders.
+_EARLY = ("reports", "control", "decisions", "epochs")
+_HEAD = "reports/run.json"
+# What is in the topmost folder of a disk that is otherwise empty.
+_OF_THE_DISK = "lost+found"
+_SHOWN = 3
 # How often, and after how many seconds, a lock is tried that somebody has.
 _LOOKS = 3
 _LOOK = 0.02
@@ -28,6 +42,7 @@ class Hold:
     def __init__(self, root: str):
         self.store = Store(Place.of(root))
         check_reach(self.store)
+        _refuse_foreign(self.store)
         self._lock = _lock(self.store)
         try:
             self.orders: tuple[str, ...] = tuple(self.store.names("control"))
@@ -75,10 +90,37 @@ def check_reach(store: Store) -> None:
 def check_folder(store: Store) -> None:
     """Refuse a folder that cannot be a checkpoint; one that is not there yet will be made."""
     check_reach(store)
+    _refuse_foreign(store)
     if store.is_local and os.path.lexists(store.root):
         handle = _lock(store)
         if handle is not None:
             disk.close_lock(handle)
+
+
+def _refuse_foreign(store: Store) -> None:
+    """Refuse a folder with files of others, unless it is a checkpoint by now: those of the state
+    would lie among them. Hidden ones do not matter."""
+    try:
+        names = {name for name, _ in store.root.entries() if not name.startswith(".")}
+    except OSError:
+        return  # Whoever uses the folder will say what is wrong with it.
+    names.discard(_OF_THE_DISK)
+    if names & {IDENTITY, SCRIPT, MARK} or manifest_names(store):
+        return
+    foreign = sorted(name for name in names if name != _LOCK and not _is_early(store, name))
+    if foreign:
+        shown, more = ", ".join(foreign[:_SHOWN]), len(foreign) - _SHOWN
+        raise CheckpointError(
+            f"{store.root} holds files that are not a checkpoint's: "
+            f"{shown}{f' and {more} more' if more > 0 else ''}",
+            hint="name another folder with --checkpoint; a new one is made",
+        )
+
+
+def _is_early(store: Store, name: str) -> bool:
+    """Whether a folder holds nothing but what runs, or those who order something, have put there
+    before there was a checkpoint."""
+    return name in _EARLY and all(is_own(each) or each == _HEAD for each in store.names(name))
 
 
 def _lock(store: Store) -> int | None:
