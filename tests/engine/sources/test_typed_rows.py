@@ -16,7 +16,7 @@ import pytest
 
 from penstock.cql import parse
 from penstock.errors import SourceError
-from penstock.kernels.jsonlines import json_lines
+from penstock.kernels.jsontext.jsonlines import json_lines
 from penstock.query import Query
 from support.engines.runs import Place, run_local, run_spark
 from support.streams.views import told

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.engine.sources.parsed import converted
-from penstock.kernels.jsonlines import is_any_list
+from penstock.kernels.jsontext.jsonlines import is_any_list
 from penstock.query.source import Field
 from penstock.query.types import DataType, decimal, nested
 

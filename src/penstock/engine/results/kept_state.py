@@ -16,7 +16,7 @@ from penstock.engine.state.modules import SHOWN, Module
 from penstock.engine.state.store import read_rows
 from penstock.engine.views.interval_table import shown_name
 from penstock.errors import StateError
-from penstock.kernels.jsonlines import json_lines
+from penstock.kernels.jsontext.jsonlines import json_lines
 from penstock.query.view import CHANGE, TIME
 
 STATE = pa.schema(

@@ -21,7 +21,7 @@ from penstock.engine.sinks.kafka.keyed import record_lines
 from penstock.engine.sinks.kafka.topic import Topic
 from penstock.engine.state.manifest import StagedPart
 from penstock.errors import SinkError
-from penstock.kernels.jsonlines import json_lines
+from penstock.kernels.jsontext.jsonlines import json_lines
 from penstock.query import Query
 from penstock.query.view import CHANGE, TIME
 

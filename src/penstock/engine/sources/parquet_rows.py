@@ -28,7 +28,7 @@ from penstock.engine.sources.parsed import (
     match_columns,
     misfit,
 )
-from penstock.kernels.jsonlines import is_any_list
+from penstock.kernels.jsontext.jsonlines import is_any_list
 from penstock.query import DataType
 from penstock.query.families.spelling import AmbiguousNameError, spelled
 from penstock.query.source import Field

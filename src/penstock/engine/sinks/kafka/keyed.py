@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from penstock.engine.places.place import Place
 from penstock.errors import SinkError
-from penstock.kernels.jsonlines import as_lines, json_objects
+from penstock.kernels.jsontext.jsonlines import as_lines, json_objects
 from penstock.query.query import Query, hidden_group
 from penstock.query.view import CHANGE, View
 

@@ -11,22 +11,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.kernels.jsontext.time_texts import time_texts
+
 
 def json_lines(rows: pa.RecordBatch) -> pa.Buffer:
     """One JSON object a row, each ending in a newline. NaN and infinities become null."""
-    return as_lines(json_objects(rows))
+    return _bytes_of(_objects(rows, "}\n")) if len(rows) else pa.py_buffer(b"")
 
 
 def json_objects(rows: pa.RecordBatch, *, is_key: bool = False) -> pa.LargeStringArray:
     """One JSON object a row. NaN and infinities become null, but in a key, which must tell them
     apart: there they are texts, and there is one zero only."""
+    return _objects(rows, "}", is_key=is_key)
+
+
+def _objects(rows: pa.RecordBatch, end: str, *, is_key: bool = False) -> pa.LargeStringArray:
     parts: list[pa.Array | pa.Scalar] = []
     for number, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
         opening = "{" if number == 0 else ","
         parts.append(pa.scalar(f"{opening}{json.dumps(name, ensure_ascii=False)}:", _TEXT))
         is_odd = is_key and pa.types.is_floating(column.type)
         parts.append(_odd_float(column) if is_odd else _encoded(column))
-    return pc.binary_join_element_wise(*parts, pa.scalar("}", _TEXT), pa.scalar("", _TEXT))
+    return pc.binary_join_element_wise(*parts, pa.scalar(end, _TEXT), pa.scalar("", _TEXT))
 
 
 def as_lines(texts: pa.LargeStringArray) -> pa.Buffer:
@@ -58,11 +64,13 @@ def _encoded(column: pa.Array) -> pa.Array:
     elif pa.types.is_date(kind):
         text = _in_quotes(column.cast(_TEXT))
     elif pa.types.is_floating(kind):
-        finite = pc.if_else(pc.is_finite(column), column, pa.scalar(None, kind))
-        text = finite.cast(_TEXT)
+        is_finite = pc.is_finite(column)
+        if not pc.all(is_finite, min_count=0).as_py():
+            column = pc.if_else(is_finite, column, pa.scalar(None, kind))
+        text = column.cast(_TEXT)
     else:
         text = column.cast(_TEXT)
-    return text.fill_null("null")
+    return text.fill_null("null") if text.null_count else text
 
 
 def _nested_text(value: Any, kind: pa.DataType) -> str:
@@ -96,6 +104,11 @@ def _base64(value: bytes | None) -> str | None:
 
 def _stamp(column: pa.Array) -> pa.Array:
     """ISO 8601 with microseconds, in UTC or without a zone."""
+    if not column.null_count:
+        micros = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_numpy()
+        written = time_texts(micros, is_utc=bool(column.type.tz))
+        if written is not None:
+            return written
     text = column.cast(pa.timestamp("us")).cast(_TEXT)
     text = pc.replace_substring(text, " ", "T")
     end = 'Z"' if column.type.tz else '"'
