@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.engine.state.merging import FAN_IN, FEWEST, MANY, merged_next
+import pytest
+
+from penstock.engine.state.merging import FAN_IN, FEWEST, MANY, SOME, merged_next
 from penstock.engine.state.modules import Module
 from penstock.engine.state.store import ChunkInfo
 
@@ -11,9 +13,14 @@ def infos(count: int, rows: int = 10) -> tuple[ChunkInfo, ...]:
     return tuple(ChunkInfo(f"c{n}", rows, 1, 0, n, n) for n in range(count))
 
 
+def first_of(module: Module, pid: int, rows: int) -> int:
+    """The number of chunks of so many rows at which some of them are merged."""
+    return next(n for n in range(1, 50) if merged_next(module, pid, infos(n, rows)))
+
+
 def first_merged(module: Module, pid: int) -> int:
-    """The number of chunks at which some of them are merged."""
-    return next(n for n in range(1, 50) if merged_next(module, pid, infos(n)))
+    """The same of small ones."""
+    return first_of(module, pid, 10)
 
 
 def test_modules_and_partitions_take_turns() -> None:
@@ -21,8 +28,14 @@ def test_modules_and_partitions_take_turns() -> None:
     assert counts == {FEWEST + 1 + turn for turn in range(FAN_IN)}
 
 
-def test_large_chunks_are_merged_once_there_are_many() -> None:
+@pytest.mark.parametrize(("rows", "few"), [(100_000, SOME), (1_000_000, MANY)])
+def test_large_chunks_are_merged_once_there_are_some_and_huge_ones_many(
+    rows: int, few: int
+) -> None:
     module = Module("A@0")
-    assert not merged_next(module, 0, infos(MANY, 100_000))
-    merged = merged_next(module, 0, infos(MANY + 1, 100_000))
-    assert len(merged) == FAN_IN
+    turns = {first_of(module, pid, rows) for pid in range(FAN_IN)}
+    assert few + 1 in turns
+    assert turns <= {few + 1, FEWEST + FAN_IN}
+    chunks = infos(40, rows)
+    merged = merged_next(module, 0, chunks)
+    assert merged == chunks[-FAN_IN:]

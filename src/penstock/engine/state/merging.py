@@ -13,10 +13,11 @@ from penstock.engine.state.store import ChunkInfo
 FAN_IN = 4
 FEWEST = 6
 
-# Chunks with more rows than these together are merged only once there are many, and then the newest
-# four, which stay the longest: a batch has to wait for it, and most windows are over before.
-LARGE = 1 << 17
-MANY = 32
+# Chunks with more rows than these together are merged only once there are some, or many, and then
+# the newest four, which stay the longest: a batch has to wait for it. Four of 50,000 rows take as
+# long to merge as it takes to search three more chunks in four batches.
+LARGE, HUGE = 1 << 17, 1 << 20
+SOME, MANY = 8, 32
 
 
 def merged_next(module: Module, pid: int, chunks: tuple[ChunkInfo, ...]) -> tuple[ChunkInfo, ...]:
@@ -41,4 +42,6 @@ def _full_tier(chunks: tuple[ChunkInfo, ...], few: int) -> tuple[ChunkInfo, ...]
     lowest = tuple(tiers[min(full)]) if full else ()
     if sum(chunk.rows for chunk in lowest) <= LARGE:
         return lowest
-    return lowest[-FAN_IN:] if len(chunks) > MANY else ()
+    newest = lowest[-FAN_IN:]
+    is_huge = sum(chunk.rows for chunk in newest) > HUGE
+    return newest if len(chunks) > (MANY if is_huge else SOME) else ()
