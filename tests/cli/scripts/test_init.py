@@ -289,6 +289,76 @@ def test_rows_without_a_time_are_dropped() -> None:
     assert [row["n"] for row in results(text)] == [1, 3]
 
 
+SECONDS = [f"2026-01-01 00:{n // 60:02}:{n % 60:02}" for n in range(200)]
+
+
+@pytest.mark.parametrize("wrong", ["not-a-time", "0000-00-00 00:00:00", "01.01.2026 00:00"])
+@pytest.mark.parametrize("format_", ["csv", "json"])
+def test_one_wrong_time_does_not_spoil_the_event_time(wrong: str, format_: str) -> None:
+    times = [*SECONDS[:70], wrong, *SECONDS[70:]]
+    if format_ == "csv":
+        write_lines("a.csv", "ts,born", *(f"{time},2001-01-01" for time in times))
+    else:
+        write_lines("a.json", *(json.dumps({"ts": time, "born": "2001-01-01"}) for time in times))
+    text, (source,) = made(f"a.{format_}")
+    assert (source.timestamp, types(source)["ts"]) == ("ts", "TIMESTAMP")
+    assert f"-- 1 value of ts is no time, such as {wrong}: dropped." in text
+    assert "-- Lateness: none, the rows are in the order of their times." in text
+    assert "  ts TIMESTAMP,  -- without a time zone\n" in text
+    assert len(results(text)) == len(SECONDS)
+
+
+@pytest.mark.parametrize("wrong", ["n/a", str(2**62), "1"])
+def test_one_wrong_number_does_not_spoil_the_event_time(wrong: str) -> None:
+    times = [*(str(EPOCH + n) for n in range(30)), wrong]
+    write_lines("a.csv", "ts,n", *(f"{time},1" for time in times))
+    write_lines("b.json", *(json.dumps({"ts": t if t == "n/a" else int(t), "n": 1}) for t in times))
+    text, sources = made("a.csv", "b.json")
+    assert [(each.timestamp, each.unit) for each in sources] == [("ts", "s"), ("ts", "s")]
+    said = "-- 1 row of 31 further behind" if wrong == "1" else f"no time, such as {wrong}: dropped"
+    assert said in text
+    for query in (text, text.replace("FROM a", "FROM b")):
+        assert len([row for row in results(query) if row["ts"] != 1]) == 30
+
+
+def test_a_column_of_which_many_values_are_no_times_is_no_event_time() -> None:
+    write_lines("a.csv", "ts,n", *(f"{time},1" for time in [*SECONDS[:90], *(["x"] * 10)]))
+    write_lines("b.csv", "ts,m", *(f"{time},1" for time in [*SECONDS[:5], "x"]))
+    quoted = [*(f'{{"ts": "{EPOCH + n}"}}' for n in range(30)), '{"ts": "x"}']
+    write_lines("c.json", *quoted)
+    done = penstock("init", "--from", "a.csv", "b.csv", "c.json")
+    assert [each.is_table for each in declared(done.stdout)] == [True, True, True]
+
+
+def test_lateness_is_not_that_of_a_row_that_is_years_behind() -> None:
+    times = [*SECONDS[:70], "1970-01-01 00:00:00", *SECONDS[70:], SECONDS[-4]]
+    write_lines("a.csv", "ts,n", *(f"{time},1" for time in times))
+    text, (source,) = made("a.csv")
+    assert source.lateness == 5_000_000
+    assert "-- Lateness: 1 row of 202 stands behind a later one, by 3 seconds at most." in text
+    assert "-- 1 row of 202 further behind, by 20,454 days: not waited for" in text
+    assert "malformed" not in text
+    assert len(results(text)) >= len(SECONDS) + 1
+
+
+@pytest.mark.parametrize("count", [4, 200])
+def test_rows_of_the_future_are_dropped(count: int) -> None:
+    times = [*SECONDS[:2], "2999-01-01 00:00:00", *SECONDS[2:count]]
+    write_lines("a.csv", "ts,n", *(f"{time},1" for time in times))
+    text, (source,) = made("a.csv")
+    assert source.lateness == 0
+    assert "-- 1 row more than a day in the future, as of 2999-01-01: dropped" in text
+    assert "  malformed = 'drop'\n" in text
+    assert len(results(text)) == count
+
+
+def test_data_of_the_future_stay() -> None:
+    write_lines("a.csv", "ts,n", *(f"{time.replace('2026', '2999')},1" for time in SECONDS))
+    text, _ = made("a.csv")
+    assert "-- Most times are in the future, up to 2999-01-01: future = 'none' lets" in text
+    assert len(results(text)) == len(SECONDS)
+
+
 def test_parquet_says_its_types() -> None:
     columns = {
         "ns": pa.array([1_767_225_600_000_000_001, None], pa.timestamp("ns")),

@@ -40,6 +40,15 @@ class Guess:
     """Whether some of its times do not say their time zone."""
 
 
+_FEWEST = 20
+_NEARLY = 0.95
+
+
+def are_nearly_all(some: int, count: int) -> bool:
+    """Whether the others are so few that they may be mistakes; of a handful, none is."""
+    return some == count or (count >= _FEWEST and some >= _NEARLY * count)
+
+
 def guess_text(values: Iterable[str | None]) -> Guess:
     """The type of a column of texts, as those of CSV: the narrowest that all values have."""
     known = [value for value in values if value is not None]
@@ -61,6 +70,33 @@ def guess_text(values: Iterable[str | None]) -> Guess:
     if numbers and numbers < len(known):
         return Guess(DataType.STRING, f"mixed: {numbers} of {len(known)} values are numbers")
     return Guess(DataType.STRING)
+
+
+def guess_nearly_time(values: Iterable[Any], *, is_json: bool) -> tuple[Guess, list[Any]] | None:
+    """The type of a column of which nearly all values are times, or whole numbers, and the values
+    that are not; None of any other column. In JSON, digits in quotes are no number."""
+    known = [value for value in values if value is not None]
+    is_count = _is_number_in_json if is_json else _is_whole
+    for type_, is_so in ((DataType.TIMESTAMP, _is_moment), (DataType.BIGINT, is_count)):
+        fitting = [value for value in known if is_so(value)]
+        if not fitting or not are_nearly_all(len(fitting), len(known)):
+            continue
+        texts = [str(value) for value in fitting]
+        wrong = _faults(texts, type_)
+        sound = [text for row, text in enumerate(texts) if row not in wrong]
+        if are_nearly_all(len(sound), len(known)) and (guess := guess_text(sound)).type:
+            strays = [value for value in known if not is_so(value)]
+            return guess, strays + [fitting[row] for row in wrong]
+    return None
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, str) and bool(_MOMENT.fullmatch(value) or _DAY.fullmatch(value))
+
+
+def _is_number_in_json(value: Any) -> bool:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return is_number and _LEAST <= value <= _MOST
 
 
 def _moments(known: Sequence[str]) -> Guess:
@@ -94,15 +130,20 @@ _TEXTS: tuple[tuple[DataType, Callable[[str], object]], ...] = (
     (DataType.BIGINT, _is_whole),
     (DataType.DOUBLE, _is_number),
     (DataType.DATE, _DAY.fullmatch),
-    (DataType.TIMESTAMP, lambda value: _MOMENT.fullmatch(value) or _DAY.fullmatch(value)),
+    (DataType.TIMESTAMP, _is_moment),
 )
 
 
 def _is_read(values: Sequence[str], type_: DataType) -> bool:
     """Whether the engine reads all these texts as values of the type."""
+    return not _faults(values, type_)
+
+
+def _faults(values: Sequence[str], type_: DataType) -> Collection[int]:
+    """The places of those texts that the engine does not read as values of the type."""
     faults: dict[int, str] = {}
     converted(Field("x", type_), pa.array(values, pa.string()), faults)
-    return not faults
+    return faults
 
 
 def _huge(digits: int) -> Guess:

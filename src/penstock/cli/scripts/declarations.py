@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from penstock.cli.scripts.column_types import Guess, guess_arrow, guess_json, guess_text
+from penstock.cli.scripts.column_types import (
+    Guess,
+    guess_arrow,
+    guess_json,
+    guess_nearly_time,
+    guess_text,
+)
 from penstock.cli.scripts.event_times import (
     EventTime,
     event_time,
@@ -18,7 +25,11 @@ from penstock.cli.scripts.event_times import (
 from penstock.cli.scripts.input_files import Group
 from penstock.cql.reading.quoting import quoted_name, quoted_text
 from penstock.duration import Duration
+from penstock.query.source import FUTURE
 from penstock.query.types import DataType
+
+# What is quoted of a value.
+_LONGEST_EXAMPLE = 40
 
 
 @dataclass(frozen=True)
@@ -30,14 +41,14 @@ class Declaration:
     is_stream: bool
 
 
-def declarations(groups: Sequence[Group]) -> list[Declaration]:
-    """The statements for files, each under a name of its own."""
+def declarations(groups: Sequence[Group], now: int) -> list[Declaration]:
+    """The statements for files, each under a name of its own; `now` in microseconds since 1970."""
     made: list[Declaration] = []
     taken: set[str] = set()
     for group in groups:
         name = _unique(group.name, taken)
         taken.add(name)
-        made.append(_declaration(name, group))
+        made.append(_declaration(name, group, now + FUTURE))
     return made
 
 
@@ -63,15 +74,17 @@ def _unique(name: str, taken: Iterable[str]) -> str:
     return next(each for each in names if each not in taken)
 
 
-def _declaration(name: str, group: Group) -> Declaration:
+def _declaration(name: str, group: Group, latest: int) -> Declaration:
     values = {
         c: [each.columns[c] for each in group.samples if c in each.columns] for c in _all(group)
     }
     guesses = {column: _guess(group, column, parts) for column, parts in values.items()}
     readable = {c: g for c, g in guesses.items() if g.type is not None and quoted_name(c)}
-    time = event_time(values, readable)
+    nearly = _nearly_times(group, values, guesses)
+    candidates = readable | {c: guess for c, (guess, _) in nearly.items()}
+    time = event_time(values, candidates, {c: strays for c, (_, strays) in nearly.items()}, latest)
     if time is not None:
-        known = guesses[time.name]
+        known = candidates[time.name]
         why = (
             "a day, declared so to be the event time" if known.type is DataType.DATE else known.why
         )
@@ -114,6 +127,23 @@ def _guess(group: Group, column: str, parts: Sequence[Sequence[Any]]) -> Guess:
     return guess_text(values) if first.format == "csv" else guess_json(values)
 
 
+def _nearly_times(
+    group: Group, values: Mapping[str, Sequence[Sequence[Any]]], guesses: Mapping[str, Guess]
+) -> dict[str, tuple[Guess, list[Any]]]:
+    """The columns that would be times but for a few values, and these values."""
+    format_ = group.samples[0].format
+    if format_ == "parquet":  # It says its types.
+        return {}
+    found = {
+        column: guess_nearly_time(
+            (value for part in values[column] for value in part), is_json=format_ == "json"
+        )
+        for column, guess in guesses.items()
+        if guess.type in (DataType.STRING, None) and quoted_name(column)
+    }
+    return {column: each for column, each in found.items() if each is not None and each[1]}
+
+
 def _head(
     name: str, group: Group, time: EventTime | None, values: Mapping[str, Sequence[Sequence[Any]]]
 ) -> list[str]:
@@ -136,7 +166,33 @@ def _head(
     lines.append(f"-- Event time: {_shown(time.name)}{unit}.")
     if time.nulls:
         lines.append(f"-- {_count(time.nulls, 'row')} without a time: these are dropped.")
-    return [*lines, _disorder(time)]
+    return [*lines, *_wrong(time), *_disorder(time)]
+
+
+def _wrong(time: EventTime) -> list[str]:
+    """What is said of times that are not right, or not yet."""
+    lines = []
+    if time.strays:
+        kind = "is no time" if len(time.strays) == 1 else "are no times"
+        example = _shown(str(time.strays[0])[:_LONGEST_EXAMPLE])
+        count = _count(len(time.strays), "value")
+        lines.append(f"-- {count} of {_shown(time.name)} {kind}, such as {example}: dropped.")
+    if time.ahead:
+        count = _count(len(time.ahead), "row")
+        lines.append(
+            f"-- {count} more than a day in the future, as of {_day(max(time.ahead))}: dropped, "
+            "unless future = 'none'."
+        )
+    if time.is_of_future:
+        lines.append(
+            f"-- Most times are in the future, up to {_day(max(time.micros))}: future = 'none' "
+            "lets them pass."
+        )
+    return lines
+
+
+def _day(micros: int) -> str:
+    return str((datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)).date())
 
 
 def _zones(readable: Mapping[str, Guess]) -> list[str]:
@@ -151,15 +207,25 @@ def _zones(readable: Mapping[str, Guess]) -> list[str]:
     ]
 
 
-def _disorder(time: EventTime) -> str:
+def _disorder(time: EventTime) -> list[str]:
     behind, furthest = time.behind
-    if not behind:
-        return "-- Lateness: none, the rows are in the order of their times."
+    late, least, most = time.too_late
     stand = "stands" if behind == 1 else "stand"
-    return (
+    lines = [
         f"-- Lateness: {_count(behind, 'row')} of {len(time.micros):,} {stand} behind a later one, "
         f"by {Duration(furthest).about} at most."
-    )
+        if behind
+        else f"-- Lateness: none, the {'other ' if late else ''}rows are in the order of their "
+        "times."
+    ]
+    if late:
+        shortest, longest = Duration(least).about, Duration(most).about
+        far = longest if shortest == longest else f"{shortest} to {longest}"
+        lines.append(
+            f"-- {_count(late, 'row')} of {len(time.micros):,} further behind, by {far}: not "
+            "waited for, and dropped if late."
+        )
+    return lines
 
 
 def _is_nanos(parts: Sequence[Sequence[Any]]) -> bool:
@@ -206,7 +272,9 @@ def _options(group: Group, time: EventTime | None) -> list[str]:
         options.append(f"unit = '{time.unit}'")
     if time is not None and time.behind[1]:
         options.append(f"lateness = '{rounded(time.behind[1])}'")
-    if any(each.malformed for each in group.samples) or (time is not None and time.nulls):
+    if time is not None and time.is_of_future:
+        options.append("future = 'none'")
+    if any(each.malformed for each in group.samples) or (time is not None and time.lacking):
         options.append("malformed = 'drop'")
     return [f"  {each}," for each in options[:-1]] + [f"  {options[-1]}"]
 

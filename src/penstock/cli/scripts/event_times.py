@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.cli.scripts.column_types import Guess
+from penstock.cli.scripts.column_types import Guess, are_nearly_all
 from penstock.duration import MICROS, Duration
-from penstock.engine.expressions.timestamps import timestamps_of
+from penstock.engine.expressions.timestamps import EARLIEST, LATEST, timestamps_of
 from penstock.query.source import Unit
 from penstock.query.types import DataType
 
@@ -34,6 +34,11 @@ _STEPS = (
     *(each * 1_000 for each in _MILLIS),
     *(each * MICROS for each in (*_SECONDS, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR)),
 )
+# A lag is no disorder but a wrong time, or one that is not worth waiting for, if it is so many
+# times that of all but a hundredth of the rows; and never below so many minutes.
+_FAR = 10
+_HUNDREDTH = 99
+_LEAST_FAR = 60 * MICROS
 
 
 @dataclass(frozen=True)
@@ -45,31 +50,78 @@ class EventTime:
     unit: Unit | None
     micros: Sequence[int]
     nulls: int
+    strays: Sequence[Any] = ()
+    """Values that are no times."""
+
+    ahead: Sequence[int] = ()
+    """Times that are too far in the future to be right: in microseconds, and not among the
+    others."""
+
+    is_of_future: bool = False
+    """Whether most of its times are in the future, and so are meant to be."""
+
+    @property
+    def lacking(self) -> int:
+        """How many rows have no time that is right."""
+        return self.nulls + len(self.strays) + len(self.ahead)
 
     @property
     def behind(self) -> tuple[int, int]:
-        """How many tuples are behind an earlier one, and how far at most, in microseconds."""
+        """How many tuples are behind an earlier one, and how far at most, in microseconds, but for
+        those that are too late."""
+        lags = self._lags
+        near = lags[lags <= self._bound]
+        return int((near > 0).sum()), int(near.max(initial=0))
+
+    @property
+    def too_late(self) -> tuple[int, int, int]:
+        """How many tuples are so far behind that waiting for them would hold up all others; the
+        least and the most of these lags, in microseconds."""
+        far = (lags := self._lags)[lags > self._bound]
+        return len(far), int(far.min(initial=LATEST)), int(far.max(initial=0))
+
+    @property
+    def _lags(self) -> np.ndarray:
         values = np.asarray(self.micros, dtype=np.int64)
-        if len(values) == 0:
-            return 0, 0
-        lags = np.maximum.accumulate(values) - values
-        return int((lags > 0).sum()), int(lags.max())
+        return np.maximum.accumulate(values) - values
+
+    @property
+    def _bound(self) -> int:
+        """The largest lag that is still disorder."""
+        lags = np.sort(self._lags)
+        if not are_nearly_all(len(lags) - 1, len(lags)):
+            return int(lags.max(initial=0))  # A handful of rows tells nothing of what is usual.
+        usual = int(lags[(len(lags) - 1) * _HUNDREDTH // 100])
+        return _FAR * max(usual, _LEAST_FAR)
 
 
 def event_time(
-    columns: Mapping[str, Sequence[Sequence[Any]]], guesses: Mapping[str, Guess]
+    columns: Mapping[str, Sequence[Sequence[Any]]],
+    guesses: Mapping[str, Guess],
+    strays: Mapping[str, Sequence[Any]],
+    latest: int,
 ) -> EventTime | None:
     """The column that is likeliest the event time, of values file by file; None if there is none.
 
-    One without NULLs goes first, then one that is a time and no number, then the likelier name,
-    then the one that stands first.
+    One that nearly all rows have goes first, then one that is a time and no number, then the
+    likelier name, then the one that stands first. `strays` are the values of columns that are no
+    times, and times after `latest`, in microseconds, are in the future.
     """
     found = [
         each
         for name, guess in guesses.items()
-        if (each := _as_time(name, guess.type, columns[name])) is not None
+        if (each := _as_time(name, guess.type, columns[name], strays.get(name, ()))) is not None
     ]
-    return min(found, key=_rank, default=None)
+    likeliest = min(found, key=_rank, default=None)
+    return None if likeliest is None else _without_future(likeliest, latest)
+
+
+def _without_future(time: EventTime, latest: int) -> EventTime:
+    """A time without those values that are in the future, unless they are most of them."""
+    ahead = [each for each in time.micros if each > latest]
+    if 2 * len(ahead) >= len(time.micros):
+        return replace(time, is_of_future=bool(ahead))
+    return replace(time, micros=[each for each in time.micros if each <= latest], ahead=ahead)
 
 
 def is_in_nanoseconds(values: Sequence[Sequence[Any]]) -> bool:
@@ -91,20 +143,24 @@ def is_in_parts_of_seconds(values: Sequence[Sequence[Any]]) -> bool:
 def _rank(time: EventTime) -> tuple[bool, bool, int]:
     name = time.name.lower()
     place = _NAMES.index(name) if name in _NAMES else len(_NAMES)
-    return time.nulls > 0, time.type is DataType.BIGINT, place
+    is_common = are_nearly_all(len(time.micros), len(time.micros) + time.lacking)
+    return not is_common, time.type is DataType.BIGINT, place
 
 
 def _as_time(
-    name: str, type_: DataType | None, values: Sequence[Sequence[Any]]
+    name: str, type_: DataType | None, values: Sequence[Sequence[Any]], strays: Sequence[Any]
 ) -> EventTime | None:
+    if strays:
+        wrong = set(map(str, strays))
+        values = [[v for v in part if v is None or str(v) not in wrong] for part in values]
     if type_ is DataType.BIGINT:
-        return _counted(name, values)
+        return _counted(name, values, strays)
     if type_ not in (DataType.TIMESTAMP, DataType.DATE):
         return None
     micros = [each for part in values for each in _micros(part)]
     known = [each for each in micros if each is not None]
     # Dates make an event time if they are declared so.
-    return EventTime(name, DataType.TIMESTAMP, None, known, len(micros) - len(known))
+    return EventTime(name, DataType.TIMESTAMP, None, known, len(micros) - len(known), strays)
 
 
 def _micros(values: Sequence[Any]) -> list[int | None]:
@@ -117,14 +173,17 @@ def _micros(values: Sequence[Any]) -> list[int | None]:
     return found
 
 
-def _counted(name: str, values: Sequence[Sequence[Any]]) -> EventTime | None:
-    """Numbers as times, in the unit in which all of them are of our years."""
+def _counted(name: str, values: Sequence[Sequence[Any]], strays: Sequence[Any]) -> EventTime | None:
+    """Numbers as times, in the unit in which nearly all of them are of our years."""
     known = _numbers(values)
-    count = sum(len(part) for part in values)
+    nulls = sum(len(part) for part in values) - len(known)
     for unit, per_second in _PER_SECOND.items():
-        if known and all(_FROM * per_second <= each <= _TO * per_second for each in known):
-            micros = [each * (MICROS // per_second) for each in known]
-            return EventTime(name, DataType.BIGINT, unit, micros, count - len(known))
+        ours = sum(_FROM * per_second <= each <= _TO * per_second for each in known)
+        if ours and are_nearly_all(ours, len(known) + len(strays)):
+            size = MICROS // per_second
+            micros = [each * size for each in known if EARLIEST <= each * size <= LATEST]
+            beyond = [each for each in known if not EARLIEST <= each * size <= LATEST]
+            return EventTime(name, DataType.BIGINT, unit, micros, nulls, [*strays, *beyond])
     return None
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
+from time import time_ns
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -56,7 +57,8 @@ def init(
         hint = "mend what the warnings say, or give others"
         raise SourceError("none of the files can be read", hint=hint)
     folders = [path for path in given if path.is_dir()]
-    text = script(declarations(grouped(samples, folders)), len(samples))
+    now = time_ns() // 1_000
+    text = script(declarations(grouped(samples, folders), now), len(samples))
     if output is None:
         sys.stdout.write(text)
     else:
