@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -487,6 +488,71 @@ def test_what_is_nearly_right_is_told() -> None:
     assert "n STRING  -- numbers with blanks beside them" in text
     Path("array.json").write_text(json.dumps([{"ts": EPOCH}], indent=1))
     assert "one object a line" in penstock("init", "--from", "array.json").stdout
+
+
+US_DATES = ["05/01/2026 10:00:00", "05/31/2026 10:00:01"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["id,name", "1,Ann"],
+        ["ts,n", *(f"{date},1" for date in US_DATES)],
+        [],
+        ['[{"ts": 1767225600}]'],
+    ],
+)
+def test_what_lacks_a_stream_says_so_in_its_last_line(lines: list[str]) -> None:
+    path = "a.json" if lines and lines[0].startswith("[") else "a.csv"
+    write_lines(path, *lines)
+    done = penstock("init", "--from", path, "--output", "made.cql")
+    assert "wrote made.cql; it is not complete, as there is no stream" in done.stderr
+    text = Path("made.cql").read_text()
+    assert [error.message for error in mistakes(text)] == ["the script has no SELECT"]
+    last = text.splitlines()[-1]
+    assert last.startswith("-- Not complete: penstock check fails")
+    assert ("-- SELECT * FROM a [NOW];" in text) == ("CREATE TABLE a (" in text)
+
+
+@pytest.mark.parametrize(
+    "date", ["05/01/2026 10:00:00", "5/1/2026", "01.05.2026 10:00", "2026/05/01"]
+)
+def test_dates_of_another_order_are_told(date: str) -> None:
+    write_lines("a.csv", "id,ts", f"1.5.2,{date}", f"1.5.20261,{date}")
+    done = penstock("init", "--from", "a.csv")
+    said = f"-- ts has dates such as {date}, which are no times here: write 2026-12-31 10:00:00."
+    assert said in done.stdout
+    assert done.stdout.count("has dates such as") == 1
+    assert ("sed -E" in done.stdout) == (date[2] == "/")
+
+
+def test_what_is_told_to_do_with_dates_of_the_us_makes_times_of_them() -> None:
+    write_lines("a.csv", "ts,n", *(f"{date},1" for date in US_DATES))
+    text = penstock("init", "--from", "a.csv").stdout
+    (command,) = (line[line.index("sed") :] for line in text.splitlines() if "sed -E" in line)
+    command = command.replace("FILE", "a.csv").replace("NEW", "b.csv")
+    subprocess.run(command, shell=True, check=True)
+    _, (source,) = made("b.csv")
+    assert source.timestamp == "ts"
+
+
+def test_rows_of_another_encoding_are_told_with_the_way_out() -> None:
+    rows = f"ts,t\n{EPOCH},café\n{EPOCH + 1},x\n{EPOCH + 2},naïve\n"
+    Path("a b.csv").write_bytes(rows.encode("latin-1"))
+    text, _ = made("a b.csv")
+    assert "-- 2 lines of these not in UTF-8, but perhaps in latin-1." in text
+    (command,) = (line[line.index("iconv") :] for line in text.splitlines() if "iconv" in line)
+    subprocess.run(command, shell=True, check=True)
+    text, _ = made("utf8-a b.csv")
+    assert "UTF-8" not in text
+    assert [row["t"] for row in results(text)] == ["café", "x", "naïve"]
+
+
+@pytest.mark.parametrize(("encoding", "name"), [("latin-1", "LATIN1"), ("utf-16", "UTF-16")])
+def test_names_of_another_encoding_are_told_with_the_way_out(encoding: str, name: str) -> None:
+    Path("a.csv").write_bytes("ts,größe\n1,2\n".encode(encoding))
+    done = penstock("init", "--from", "a.csv")
+    assert f"hint: perhaps it is {name}: iconv -f {name} -t UTF-8 a.csv > utf8-a.csv" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,13 @@ from penstock.cli.scripts.column_types import (
 )
 from penstock.cli.scripts.event_times import (
     EventTime,
+    date_of_another_order,
     event_time,
     is_in_nanoseconds,
     is_in_parts_of_seconds,
     rounded,
 )
-from penstock.cli.scripts.input_files import Group
+from penstock.cli.scripts.input_files import Group, to_utf8
 from penstock.cql.reading.quoting import quoted_name, quoted_text
 from penstock.duration import Duration
 from penstock.query.source import FUTURE
@@ -34,11 +35,12 @@ _LONGEST_EXAMPLE = 40
 
 @dataclass(frozen=True)
 class Declaration:
-    """A CREATE statement, and whether it is of a stream."""
+    """A CREATE statement, and of what; of neither if there is nothing to declare."""
 
     name: str
     text: str
-    is_stream: bool
+    is_stream: bool = False
+    is_table: bool = False
 
 
 def declarations(groups: Sequence[Group], now: int) -> list[Declaration]:
@@ -63,8 +65,22 @@ def script(made: Sequence[Declaration], files: int) -> str:
             f"-- All tuples as they come; put your own query here.\nSELECT * FROM {name} [NOW];\n"
         )
     else:
-        parts.append("-- Without a stream there is no query: which column is the event time?\n")
+        parts.append(_incomplete([each.name for each in made if each.is_table]))
     return "\n".join(parts)
+
+
+def _incomplete(tables: Sequence[str]) -> str:
+    """What is missing where there is no stream, which `penstock check` would say less kindly."""
+    if not tables:
+        return (
+            "-- Not complete: penstock check fails, as no file has rows to declare a stream of.\n"
+        )
+    return (
+        "-- A query reads a stream. Which column is the event time? Name it among the options,\n"
+        "-- timestamp = '…', write CREATE STREAM instead of CREATE TABLE, and ask:\n"
+        f"-- SELECT * FROM {quoted_name(tables[0])} [NOW];\n"
+        "-- Not complete: penstock check fails until there are a stream and a SELECT.\n"
+    )
 
 
 def _unique(name: str, taken: Iterable[str]) -> str:
@@ -92,18 +108,18 @@ def _declaration(name: str, group: Group, latest: int) -> Declaration:
         readable[time.name] = replace(
             known, type=time.type, why=why, lacks_zone=known.lacks_zone or is_day
         )
-    lines = [*_head(name, group, time, values), *_zones(readable)]
+    lines = [*_head(name, group, time, values), *_other_dates(values), *_zones(readable)]
     lines += _left_out(group, guesses, readable)
     kind = "TABLE" if time is None else "STREAM"
     if not readable:
         lines.append(f"-- {name}: no column to declare, so it is left out.")
-        return Declaration(name, "\n".join(lines) + "\n", is_stream=False)
+        return Declaration(name, "\n".join(lines) + "\n")
     lines.append(f"CREATE {kind} {quoted_name(name)} (")
     lines += _columns(readable)
     lines.append(") WITH (")
     lines += _options(group, time)
     lines.append(");")
-    return Declaration(name, "\n".join(lines) + "\n", time is not None)
+    return Declaration(name, "\n".join(lines) + "\n", time is not None, time is None)
 
 
 def _all(group: Group) -> list[str]:
@@ -195,6 +211,22 @@ def _day(micros: int) -> str:
     return str((datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)).date())
 
 
+def _other_dates(values: Mapping[str, Sequence[Sequence[Any]]]) -> list[str]:
+    """What to do with dates that are written in an order that is not read."""
+    found = {c: date for c, parts in values.items() if (date := date_of_another_order(parts))}
+    lines = [
+        f"-- {_shown(column)} has dates such as {_shown(date[:_LONGEST_EXAMPLE])}, which are no "
+        "times here: write 2026-12-31 10:00:00."
+        for column, date in found.items()
+    ]
+    if any(date[2] == "/" for date in found.values()):
+        lines += [
+            r"-- Where the month is first: sed -E 's#(..)/(..)/(....)#\3-\1-\2#g' FILE > NEW",
+            r"-- and with \3-\2-\1 where the day is.",
+        ]
+    return lines
+
+
 def _zones(readable: Mapping[str, Guess]) -> list[str]:
     """Where the clocks are taken to be, if times do not say it."""
     lacking = [_shown(name) for name, guess in readable.items() if guess.lacks_zone]
@@ -246,6 +278,14 @@ def _left_out(group: Group, guesses: Mapping[str, Guess], readable: Iterable[str
     malformed = sum(each.malformed for each in group.samples)
     if malformed:
         lines.append(f"-- {_count(malformed, 'line')} cannot be read as rows: these are dropped.")
+    foreign = [each for each in group.samples if each.not_utf8]
+    if foreign:
+        count = _count(sum(each.not_utf8 for each in foreign), "line")
+        first = foreign[0]
+        lines.append(
+            f"-- {count} of these not in UTF-8, but perhaps in latin-1. To convert a file: "
+            f"{_shown(to_utf8(first.path))}"
+        )
     if malformed and group.samples[0].format == "json" and not guesses:
         lines.append("-- JSON is read as one object a line: jq -c '.[]' makes that of an array.")
     return lines

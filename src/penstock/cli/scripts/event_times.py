@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,9 @@ from penstock.query.types import DataType
 _FROM, _TO = 631_152_000, 4_102_444_800  # 1990 and 2100, in seconds
 _PER_SECOND: Mapping[Unit, int] = {"s": 1, "ms": 1_000, "us": MICROS}
 NANOS = 1_000_000_000
+_OTHER_DATE = re.compile(
+    r"([0-9]{1,2}([/.-])[0-9]{1,2}\2[0-9]{4}|[0-9]{4}([/.])[0-9]{1,2}\3[0-9]{1,2})([ T,]|$)"
+)
 # The first is the likeliest name of an event time.
 _NAMES = (
     *("ts", "timestamp", "event_time", "eventtime", "time", "datetime", "date_time", "at"),
@@ -138,6 +142,13 @@ def is_in_parts_of_seconds(values: Sequence[Sequence[Any]]) -> bool:
         return False
     has_fraction = any(each != int(each) for each in known if abs(each) <= _TO)
     return has_fraction and all(_FROM <= each <= _TO for each in known)
+
+
+def date_of_another_order(values: Sequence[Sequence[Any]]) -> str | None:
+    """One of the texts, if nearly all are dates that are not read: `05/01/2026 10:00`."""
+    known = [each for part in values for each in _plain(part) if each is not None]
+    dates = [each for each in known if isinstance(each, str) and _OTHER_DATE.match(each)]
+    return dates[0] if dates and are_nearly_all(len(dates), len(known)) else None
 
 
 def _rank(time: EventTime) -> tuple[bool, bool, int]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MANY = 40
 """Files of which reading the first rows may take a while: up to a few seconds for so many."""
 
+_NO_STREAM = "it is not complete, as there is no stream: its last lines say what to do"
+
 
 def init(
     files: Annotated[
@@ -58,12 +60,15 @@ def init(
         raise SourceError("none of the files can be read", hint=hint)
     folders = [path for path in given if path.is_dir()]
     now = time_ns() // 1_000
-    text = script(declarations(grouped(samples, folders), now), len(samples))
+    made = declarations(grouped(samples, folders), now)
+    text = script(made, len(samples))
     if output is None:
         sys.stdout.write(text)
     else:
         write_new(output, text)
-        print(f"wrote {output}; try: penstock check {quote(str(output))}", file=sys.stderr)
+        is_complete = any(each.is_stream for each in made)
+        then = f"try: penstock check {quote(str(output))}" if is_complete else _NO_STREAM
+        print(f"wrote {output}; {then}", file=sys.stderr)
 
 
 def _samples(paths: Sequence[Path]) -> list[Sample]:
@@ -89,5 +94,5 @@ def _readable(path: Path) -> Sample | None:
     try:
         return sample(path)
     except SourceError as error:
-        print(f"warning: {error.message}; it is left out", file=sys.stderr)
+        print(f"warning: {error.message}; it is left out\nhint: {error.hint}", file=sys.stderr)
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from io import StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -33,6 +34,8 @@ _PACKED = (".gz", ".bz2", ".zst", ".lz4")
 # So many rows of a file tell its types; more would only take longer.
 MOST_ROWS = 20_000
 _DELIMITERS = ",;\t|"
+# How a file of UTF-16 begins, each byte being a surrogate.
+_UTF16_MARKS = ("\udcff\udcfe", "\udcfe\udcff")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -49,6 +52,9 @@ class Sample:
     has_header: bool = True
     malformed: int = 0
     """Lines that are no rows."""
+
+    not_utf8: int = 0
+    """Those of them that are in another encoding."""
 
     twice: tuple[str, ...] = ()
     """Names that several columns have, of which none can be read."""
@@ -114,9 +120,12 @@ def _csv(path: Path) -> Sample:
         rows = rows[:-1]  # The lines may end inside of it.
     names, has_header = _names(rows)
     if has_header and not all(map(_is_text, names)):
-        raise SourceError(f"{path} is not UTF-8", hint="convert it: iconv -t UTF-8")
+        encoding = "UTF-16" if text.startswith(_UTF16_MARKS) else "LATIN1"
+        hint = f"perhaps it is {encoding}: {to_utf8(path, encoding)}"
+        raise SourceError(f"{path} is not UTF-8", hint=hint)
     body = rows[1:] if has_header else rows
-    fitting = [row for row in body if len(row) == len(names) and all(map(_is_text, row))]
+    in_utf8 = [row for row in body if all(map(_is_text, row))]
+    fitting = [row for row in in_utf8 if len(row) == len(names)]
     lower = [name.lower() for name in names]
     twice = tuple(dict.fromkeys(name for name in names if lower.count(name.lower()) > 1))
     columns = {
@@ -124,8 +133,23 @@ def _csv(path: Path) -> Sample:
         for place, name in enumerate(names)
         if name not in twice
     }
-    malformed = len(body) - len(fitting)
-    return Sample(path, "csv", columns, len(fitting), delimiter, has_header, malformed, twice)
+    return Sample(
+        path,
+        "csv",
+        columns,
+        len(fitting),
+        delimiter,
+        has_header,
+        malformed=len(body) - len(fitting),
+        not_utf8=len(body) - len(in_utf8),
+        twice=twice,
+    )
+
+
+def to_utf8(path: Path, encoding: str = "LATIN1") -> str:
+    """The command that converts a file, with another file beside it."""
+    new = path.with_name(f"utf8-{path.name}")
+    return f"iconv -f {encoding} -t UTF-8 {quote(str(path))} > {quote(str(new))}"
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
@@ -140,7 +164,7 @@ def _names(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
 
 def _json(path: Path) -> Sample:
     objects: list[dict[str, Any]] = []
-    malformed = 0
+    malformed = not_utf8 = 0
     for line in _text(path).splitlines():
         if not line.strip():
             continue
@@ -152,12 +176,21 @@ def _json(path: Path) -> Sample:
             objects.append(found)
         else:
             malformed += 1
+            not_utf8 += not _is_text(line)
     names = dict.fromkeys(name for each in objects for name in each)
     lower = [name.lower() for name in names]
     twice = tuple(name for name in names if lower.count(name.lower()) > 1)
     kept = [name for name in names if name not in twice]
     columns = {name: [each.get(name) for each in objects] for name in kept}
-    return Sample(path, "json", columns, len(objects), malformed=malformed, twice=twice)
+    return Sample(
+        path,
+        "json",
+        columns,
+        len(objects),
+        malformed=malformed,
+        not_utf8=not_utf8,
+        twice=twice,
+    )
 
 
 def _parquet(path: Path) -> Sample:
