@@ -423,6 +423,52 @@ def test_files_of_one_shape_in_a_folder_are_one_stream_and_others_are_not() -> N
     assert [row["n"] for row in results(text)] == [1, 2]
 
 
+@pytest.mark.parametrize("given", [["w"], ["w/p"], ["w/p/day=1/x.csv", "w/p/day=2/x.csv"]])
+def test_files_in_the_folders_of_a_partition_are_one_stream(given: list[str]) -> None:
+    for day in (1, 2):
+        write_lines(f"w/p/day={day}/x.csv", "ts,n", f"{EPOCH + day},{day}")
+    text, (source,) = made(*given)
+    assert (source.name, source.path) == ("p", "w/p/day=*/*.csv")
+    write_lines("w/p/day=3/y.csv", "ts,n", f"{EPOCH + 3},3")
+    assert [row["n"] for row in results(text)] == [1, 2, 3]
+
+
+def test_partitions_may_be_of_two_columns_and_hold_two_streams() -> None:
+    for day in (1, 2):
+        write_lines(f"w/[p]/day={day}/k={day}/bid-{day}.csv", "ts,n", f"{EPOCH},1")
+        write_lines(f"w/[p]/day={day}/k={day}/ask-{day}.csv", "ts,m", f"{EPOCH},1")
+        write_lines(f"w/[p]/day={day}/k={day}/_hidden.csv", "ts,n", f"{EPOCH},1")
+    text, sources = made("w")
+    assert [each.path for each in sources] == [
+        "w/[[]p]/day=*/k=*/ask-*.csv",
+        "w/[[]p]/day=*/k=*/bid-*.csv",
+    ]
+    assert len(results(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("w", "w/day=*/*.csv"),
+        ("w/day=1", "w/day=1"),
+        ("w/day=1/x.csv", "w/day=1/x.csv"),
+    ],
+)
+def test_one_folder_of_a_partition_stands_for_others_if_that_above_is_given(
+    given: str, path: str
+) -> None:
+    write_lines("w/day=1/x.csv", "ts,n", f"{EPOCH},1")
+    _, (source,) = made(given)
+    assert source.path == path
+
+
+def test_a_partition_of_which_some_is_given_is_not_read_whole() -> None:
+    for day in (1, 2, 3):
+        write_lines(f"w/day={day}/x.csv", "ts,n", f"{EPOCH + day},{day}")
+    _, sources = made("w/day=1", "w/day=3")
+    assert [each.path for each in sources] == ["w/day=1", "w/day=3"]
+
+
 def test_a_header_that_is_none_and_other_delimiters_are_seen() -> None:
     write_lines("a.tsv", f"{EPOCH}\tx\t1.5", f"{EPOCH + 1}\ty\t2.5")
     text, (source,) = made("a.tsv")
@@ -540,7 +586,7 @@ def test_rows_of_another_encoding_are_told_with_the_way_out() -> None:
     rows = f"ts,t\n{EPOCH},café\n{EPOCH + 1},x\n{EPOCH + 2},naïve\n"
     Path("a b.csv").write_bytes(rows.encode("latin-1"))
     text, _ = made("a b.csv")
-    assert "-- 2 lines of these not in UTF-8, but perhaps in latin-1." in text
+    assert "-- 2 of them are not UTF-8, but perhaps latin-1." in text
     (command,) = (line[line.index("iconv") :] for line in text.splitlines() if "iconv" in line)
     subprocess.run(command, shell=True, check=True)
     text, _ = made("utf8-a b.csv")

@@ -280,11 +280,10 @@ def _left_out(group: Group, guesses: Mapping[str, Guess], readable: Iterable[str
         lines.append(f"-- {_count(malformed, 'line')} cannot be read as rows: these are dropped.")
     foreign = [each for each in group.samples if each.not_utf8]
     if foreign:
-        count = _count(sum(each.not_utf8 for each in foreign), "line")
-        first = foreign[0]
+        count = sum(each.not_utf8 for each in foreign)
         lines.append(
-            f"-- {count} of these not in UTF-8, but perhaps in latin-1. To convert a file: "
-            f"{_shown(to_utf8(first.path))}"
+            f"-- {count:,} of them {'is' if count == 1 else 'are'} not UTF-8, but perhaps latin-1. "
+            f"To convert a file: {_shown(to_utf8(foreign[0].path))}"
         )
     if malformed and group.samples[0].format == "json" and not guesses:
         lines.append("-- JSON is read as one object a line: jq -c '.[]' makes that of an array.")

@@ -6,7 +6,7 @@ import csv
 import glob
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO, TextIOWrapper
 from itertools import islice
@@ -33,6 +33,8 @@ FORMATS: Mapping[str, Format] = {
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
 # So many rows of a file tell its types; more would only take longer.
 MOST_ROWS = 20_000
+# A folder of the rows in which a column has one value, as Hive and Spark write them.
+_PARTITION = re.compile(r"([^=]+)=.+")
 _DELIMITERS = ",;\t|"
 # How a file of UTF-16 begins, each byte being a surrogate.
 _UTF16_MARKS = ("\udcff\udcfe", "\udcfe\udcff")
@@ -252,35 +254,94 @@ class Group:
 
 
 def grouped(samples: Sequence[Sample], folders: Sequence[Path] = ()) -> list[Group]:
-    """The streams that files are: those of the same shape in one folder are one.
+    """The streams that files are: those of the same shape in one folder are one, and so are those
+    in the folders of a partition (`day=2026-01-01`, `day=2026-01-02`).
 
     The only file of one of the given `folders` stands for those that are to come there.
     """
+    parts, others = _partitioned(samples, folders)
     found: dict[tuple[Path, tuple[object, ...]], list[Sample]] = {}
-    for each in sorted(samples, key=lambda each: not each.columns):
+    for each in sorted(others, key=lambda each: not each.columns):
         key = (each.path.parent, each.shape)
         if not each.columns:  # An empty file is of any shape.
             alike = [k for k in found if k[0] == key[0] and k[1][0] == each.format]
             key = alike[0] if alike else key
         found.setdefault(key, []).append(each)
-    return [
+    return parts + [
         group
         for (parent, _), same in found.items()
         for group in _placed(parent, same, is_folder=parent in folders)
     ]
 
 
+def _partitioned(
+    samples: Sequence[Sample], folders: Sequence[Path]
+) -> tuple[list[Group], list[Sample]]:
+    """The streams of partitions for which a pattern stands (`in/day=*/*.csv`), and the files that
+    are of none.
+
+    Where a folder above the partitions is given, a single one stands for those that are to come.
+    """
+    found: dict[tuple[str, tuple[object, ...]], list[Sample]] = {}
+    for each in samples:
+        pattern = _partitions(each.path.parent)
+        if pattern is not None and each.columns:
+            found.setdefault((pattern, each.shape), []).append(each)
+    groups = []
+    for (folder, _), same in found.items():
+        root = _above_partitions(same[0].path.parent)
+        is_given = any(root == each or each in root.parents for each in folders)
+        pattern = _pattern(folder, {each.path for each in same})
+        if pattern is not None and (is_given or len({each.path.parent for each in same}) > 1):
+            groups.append(Group(pattern, root.resolve().name, _oldest_first(same)))
+    grouped_already = {each.path for group in groups for each in group.samples}
+    return groups, [each for each in samples if each.path not in grouped_already]
+
+
+def _partitions(folder: Path) -> str | None:
+    """The pattern of a folder and of those for other values: `in/day=*`; None if it has none."""
+    if not any(map(_PARTITION.fullmatch, folder.parts)):
+        return None
+    parts = [
+        f"{glob.escape(found[1])}=*" if (found := _PARTITION.fullmatch(part)) else glob.escape(part)
+        for part in folder.parts
+    ]
+    return str(Path(*parts))
+
+
+def _above_partitions(folder: Path) -> Path:
+    first = next(n for n, part in enumerate(folder.parts) if _PARTITION.fullmatch(part))
+    return Path(*folder.parts[:first])
+
+
+def _pattern(folder: str, paths: Collection[Path]) -> str | None:
+    """A pattern that stands for these files alone, in folders of a pattern; None if none does."""
+    suffix = next(iter(paths)).suffix
+    start = _common_start([path.name.removesuffix(path.suffix) for path in paths])
+    for names in (f"*{suffix}", f"{glob.escape(start)}*{suffix}"):
+        pattern = str(Path(folder, names))
+        shown = {Path(each) for each in glob.glob(pattern) if not Path(each).name.startswith("_")}
+        if shown == set(paths):
+            return pattern
+    return None
+
+
+def _oldest_first(samples: Iterable[Sample]) -> tuple[Sample, ...]:
+    """Samples in the order in which a run reads their files."""
+    return tuple(sorted(samples, key=lambda each: (each.path.stat().st_mtime_ns, str(each.path))))
+
+
 def _placed(parent: Path, same: Sequence[Sample], *, is_folder: bool) -> list[Group]:
     """One stream, if a folder or pattern stands for its files alone, else one of each file."""
-    ordered = sorted(same, key=lambda each: (each.path.stat().st_mtime_ns, str(each.path)))
+    ordered = _oldest_first(same)
     paths = {each.path for each in same}
     if len(same) > 1 or is_folder:
         inside = {p for p in parent.rglob("*") if p.is_file() and not p.name.startswith((".", "_"))}
         if inside == paths:
-            return [Group(str(parent), parent.resolve().name, tuple(ordered))]
+            return [Group(str(parent), parent.resolve().name, ordered)]
     if len(same) > 1:
         start = _common_start([path.name for path in paths])
         pattern = str(parent / f"{glob.escape(start)}*{ordered[0].path.suffix}")
         if {Path(found) for found in glob.glob(pattern)} == paths:
-            return [Group(pattern, start or parent.resolve().name, tuple(ordered))]
+            return [Group(pattern, start or parent.resolve().name, ordered)]
     return [Group(str(each.path), each.path.name.split(".")[0], (each,)) for each in ordered]
