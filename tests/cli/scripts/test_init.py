@@ -427,6 +427,8 @@ def test_files_of_one_shape_in_a_folder_are_one_stream_and_others_are_not() -> N
 def test_files_in_the_folders_of_a_partition_are_one_stream(given: list[str]) -> None:
     for day in (1, 2):
         write_lines(f"w/p/day={day}/x.csv", "ts,n", f"{EPOCH + day},{day}")
+    if len(given) == 1:
+        write_lines("w/p/day=2/empty.csv")
     text, (source,) = made(*given)
     assert (source.name, source.path) == ("p", "w/p/day=*/*.csv")
     write_lines("w/p/day=3/y.csv", "ts,n", f"{EPOCH + 3},3")
@@ -460,6 +462,14 @@ def test_one_folder_of_a_partition_stands_for_others_if_that_above_is_given(
     write_lines("w/day=1/x.csv", "ts,n", f"{EPOCH},1")
     _, (source,) = made(given)
     assert source.path == path
+
+
+@pytest.mark.parametrize("given", [["env=x/in"], ["env=x/in/day=1", "env=x/in/day=2"]])
+def test_a_partition_above_what_is_given_has_one_value(given: list[str]) -> None:
+    for day in (1, 2):
+        write_lines(f"env=x/in/day={day}/x.csv", "ts,n", f"{EPOCH},1")
+    _, (source,) = made(*given)
+    assert (source.name, source.path) == ("in", "env=x/in/day=*/*.csv")
 
 
 def test_a_partition_of_which_some_is_given_is_not_read_whole() -> None:

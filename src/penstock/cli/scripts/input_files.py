@@ -278,52 +278,58 @@ def _partitioned(
     samples: Sequence[Sample], folders: Sequence[Path]
 ) -> tuple[list[Group], list[Sample]]:
     """The streams of partitions for which a pattern stands (`in/day=*/*.csv`), and the files that
-    are of none.
-
-    Where a folder above the partitions is given, a single one stands for those that are to come.
-    """
-    found: dict[tuple[str, tuple[object, ...]], list[Sample]] = {}
+    are of none."""
+    alike: dict[tuple[object, ...], list[Sample]] = {}
     for each in samples:
-        pattern = _partitions(each.path.parent)
-        if pattern is not None and each.columns:
-            found.setdefault((pattern, each.shape), []).append(each)
-    groups = []
-    for (folder, _), same in found.items():
-        root = _above_partitions(same[0].path.parent)
-        is_given = any(root == each or each in root.parents for each in folders)
-        pattern = _pattern(folder, {each.path for each in same})
-        if pattern is not None and (is_given or len({each.path.parent for each in same}) > 1):
-            groups.append(Group(pattern, root.resolve().name, _oldest_first(same)))
-    grouped_already = {each.path for group in groups for each in group.samples}
-    return groups, [each for each in samples if each.path not in grouped_already]
+        if each.columns:
+            keys = tuple(_PARTITION.sub(r"\1=", part) for part in each.path.parent.parts)
+            alike.setdefault((keys, each.shape), []).append(each)
+    empty = {each.path for each in samples if not each.columns}
+    groups, placed = [], set()
+    for same in alike.values():
+        above, below = _partitions({each.path.parent for each in same}, folders)
+        if above is None:
+            continue
+        paths = {each.path for each in same}
+        for pattern in _patterns(below, paths):
+            found = _shown(pattern)
+            if found - empty == paths:  # An empty file is of any shape.
+                groups.append(Group(pattern, above.resolve().name, _oldest_first(same)))
+                placed |= found
+                break
+    return groups, [each for each in samples if each.path not in placed]
 
 
-def _partitions(folder: Path) -> str | None:
-    """The pattern of a folder and of those for other values: `in/day=*`; None if it has none."""
-    if not any(map(_PARTITION.fullmatch, folder.parts)):
-        return None
-    parts = [
-        f"{glob.escape(found[1])}=*" if (found := _PARTITION.fullmatch(part)) else glob.escape(part)
-        for part in folder.parts
-    ]
-    return str(Path(*parts))
+def _partitions(parents: Collection[Path], folders: Sequence[Path]) -> tuple[Path | None, str]:
+    """The folder above partitions, None if there are none, and the pattern of folders in them.
+
+    A folder's name has a value of a partition if others have another one there. Below one of the
+    given `folders` a single one has it too, and stands for those that are to come.
+    """
+    given = [len(f.parts) for f in folders if all(each.is_relative_to(f) for each in parents)]
+    names = [set(level) for level in zip(*(each.parts for each in parents), strict=True)]
+    above, pattern = None, Path()
+    for depth, (name, *others) in enumerate(names):
+        found = _PARTITION.fullmatch(name)
+        is_open = found is not None and (others or (given and depth >= min(given)))
+        if is_open and above is None:
+            above = Path(*next(iter(parents)).parts[:depth])
+        pattern /= f"{glob.escape(found[1])}=*" if found and is_open else glob.escape(name)
+    return above, str(pattern)
 
 
-def _above_partitions(folder: Path) -> Path:
-    first = next(n for n, part in enumerate(folder.parts) if _PARTITION.fullmatch(part))
-    return Path(*folder.parts[:first])
-
-
-def _pattern(folder: str, paths: Collection[Path]) -> str | None:
-    """A pattern that stands for these files alone, in folders of a pattern; None if none does."""
+def _patterns(folder: str, paths: Collection[Path]) -> Iterator[str]:
+    """Patterns that may stand for these files alone, in the folders of a pattern."""
     suffix = next(iter(paths)).suffix
-    start = _common_start([path.name.removesuffix(path.suffix) for path in paths])
-    for names in (f"*{suffix}", f"{glob.escape(start)}*{suffix}"):
-        pattern = str(Path(folder, names))
-        shown = {Path(each) for each in glob.glob(pattern) if not Path(each).name.startswith("_")}
-        if shown == set(paths):
-            return pattern
-    return None
+    start = _common_start([path.name.removesuffix(suffix) for path in paths])
+    yield str(Path(folder, f"*{suffix}"))
+    yield str(Path(folder, f"{glob.escape(start)}*{suffix}"))
+
+
+def _shown(pattern: str) -> set[Path]:
+    """The files that a pattern stands for: hidden ones are passed over."""
+    found = map(Path, glob.glob(pattern))
+    return {path for path in found if not path.name.startswith((".", "_"))}
 
 
 def _oldest_first(samples: Iterable[Sample]) -> tuple[Sample, ...]:
