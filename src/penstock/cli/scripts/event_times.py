@@ -39,10 +39,10 @@ _STEPS = (
     *(each * MICROS for each in (*_SECONDS, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR)),
 )
 # A lag is no disorder but a wrong time, or one that is not worth waiting for, if it is so many
-# times that of all but a hundredth of the rows; and never below so many minutes.
+# times what so many percent of the rows do not exceed; of rows in order, that counts as a minute.
 _FAR = 10
-_HUNDREDTH = 99
-_LEAST_FAR = 60 * MICROS
+_USUAL_PERCENT = 99
+_LEAST_USUAL = 60 * MICROS
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class EventTime:
         lags = np.sort(self._lags)
         if not are_nearly_all(len(lags) - 1, len(lags)):
             return int(lags.max(initial=0))  # A handful of rows tells nothing of what is usual.
-        usual = int(lags[(len(lags) - 1) * _HUNDREDTH // 100])
-        return _FAR * max(usual, _LEAST_FAR)
+        usual = int(lags[(len(lags) - 1) * _USUAL_PERCENT // 100])
+        return _FAR * max(usual, _LEAST_USUAL)
 
 
 def event_time(
