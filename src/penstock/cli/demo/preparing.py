@@ -20,7 +20,7 @@ from penstock.plan.text.parse import render_plan
 if TYPE_CHECKING:
     from penstock.api import ContinuousQuery
 
-TRIAL = Site(people=300, seconds=20)
+TRIAL = Site(people=2000, seconds=20)
 """The stretch that plans are tried on: as long as the largest window."""
 AT_ONCE = 2
 """Seconds of data that a batch of a trial takes: some batches meet full windows."""
