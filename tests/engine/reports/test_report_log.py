@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -226,9 +227,10 @@ def test_a_log_that_cannot_be_written_is_one_warning(
 
 def test_a_run_goes_on_without_its_log(tmp_path: Path) -> None:
     checkpoint = tmp_path / "checkpoint"
-    checkpoint.mkdir()
-    (checkpoint / "reports").write_text("in the way")
     query = ps.sql(script(tmp_path), engine="local")
+    query.local(sink="noop", checkpoint=checkpoint).stop()
+    shutil.rmtree(checkpoint / "reports", ignore_errors=True)
+    (checkpoint / "reports").write_text("in the way")
     with query.local(sink="noop", checkpoint=checkpoint, available_now=True) as run:
         run.await_termination()
     assert run.last_report is not None

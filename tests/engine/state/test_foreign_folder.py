@@ -72,3 +72,30 @@ def test_files_beside_those_of_a_checkpoint(query: ps.ContinuousQuery, tmp_path:
     query.local(sink=ps.noop(), checkpoint=tmp_path / "d").available_now()
     put(tmp_path / "d", "notes.txt")
     query.local(sink=ps.noop(), checkpoint=tmp_path / "d").available_now()
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        ("derived/", "queries/"),
+        ("state/a/0/", "transit/", "feed/000000000000.json"),
+        ("queries/q/query.json", "queries/q/plans/", "sinks.json"),
+    ],
+)
+def test_what_a_power_cut_leaves_of_a_first_start_is_a_checkpoint(
+    left: tuple[str, ...], query: ps.ContinuousQuery, tmp_path: Path
+) -> None:
+    """Folders may be on the disk when the file is not that says whose they are."""
+    folder = tmp_path / "d"
+    for name in left:
+        place = folder / name
+        (place if name.endswith("/") else place.parent).mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            place.write_text("{}")
+    Hold(str(folder)).close()
+
+
+def test_a_file_in_the_place_of_a_folder_is_somebody_elses(tmp_path: Path) -> None:
+    put(tmp_path / "d", "reports")
+    with pytest.raises(CheckpointError, match="not a checkpoint's: reports"):
+        Hold(str(tmp_path / "d"))

@@ -21,9 +21,15 @@ SCRIPT = "script.json"
 MARK = "mark"
 """The file with the mark of all that comes from a checkpoint."""
 _LOCK = "lock"
-# Folders that may be there before a checkpoint is: a run tells of itself first, and has orders.
-_EARLY = ("reports", "control", "decisions", "epochs")
+# What may be there before it is known whose a checkpoint is: a run tells of itself first, and has
+# orders; and of what a first run wrote before a power cut any part may be left.
+_FOLDERS = {
+    *("reports", "control", "decisions", "epochs", "manifests", "feed", "plans", "training"),
+    *("state", "transit", "derived", "spool", "malformed", "tables", "sources", "spark"),
+}
+_FILES = {_LOCK, "results.json", "sinks.json"}
 _HEAD = "reports/run.json"
+_QUERIES = "queries"
 # What is in the topmost folder of a disk that is otherwise empty.
 _OF_THE_DISK = "lost+found"
 _SHOWN = 3
@@ -107,7 +113,7 @@ def _refuse_foreign(store: Store) -> None:
     names.discard(_OF_THE_DISK)
     if names & {IDENTITY, SCRIPT, MARK} or manifest_names(store):
         return
-    foreign = sorted(name for name in names if name != _LOCK and not _is_early(store, name))
+    foreign = sorted(name for name in names if name not in _FILES and not _is_begun(store, name))
     if foreign:
         shown, more = ", ".join(foreign[:_SHOWN]), len(foreign) - _SHOWN
         raise CheckpointError(
@@ -117,10 +123,19 @@ def _refuse_foreign(store: Store) -> None:
         )
 
 
-def _is_early(store: Store, name: str) -> bool:
-    """Whether a folder holds nothing but what runs, or those who order something, have put there
-    before there was a checkpoint."""
-    return name in _EARLY and all(is_own(each) or each == _HEAD for each in store.names(name))
+def _is_begun(store: Store, name: str) -> bool:
+    """Whether a folder is one of a checkpoint's, and holds nothing but what runs, or those who
+    order something, have put there."""
+    try:
+        below = store.names(name) if name in _FOLDERS or name == _QUERIES else None
+    except OSError:
+        return False  # It is no folder.
+    if below is None:
+        return False
+    if name == _QUERIES:
+        below = [each.split("/", 2)[-1] for each in below]
+        return all(is_own(each) or each in (*_FILES, IDENTITY, MARK) for each in below)
+    return all(is_own(each) or each == _HEAD for each in below)
 
 
 def _lock(store: Store) -> int | None:
