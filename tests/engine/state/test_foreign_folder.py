@@ -78,6 +78,8 @@ def test_files_beside_those_of_a_checkpoint(query: ps.ContinuousQuery, tmp_path:
     "left",
     [
         ("derived/", "queries/"),
+        # On Connect it is Spark that begins.
+        ("spark/metadata", "spark/offsets/0", "spark/commits/"),
         ("state/a/0/", "transit/", "feed/000000000000.json"),
         ("queries/q/query.json", "queries/q/plans/", "sinks.json"),
     ],
