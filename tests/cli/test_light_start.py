@@ -13,7 +13,7 @@ from penstock.cql import parse
 from penstock.query.source import Source
 from support.engines.reported import script
 
-HEAVY = ("pandas", "scipy.linalg", "river", "pyspark", "penstock.stats.files.schema")
+HEAVY = ("pandas", "scipy.linalg", "river.drift", "pyspark", "penstock.stats.files.schema")
 RUN = f"""
 import sys
 from penstock.cli.main import app

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from threading import Thread
 
-from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.figures import Figures
 from penstock.adapt.figures.sizes import window_rows
@@ -71,9 +69,7 @@ class StreamSupervisor:
         self._changes: list[Change] = []
         self._figures: tuple[FigureReport, ...] = ()
         self._standing: Standing | None = None
-        self._batches, self._drifted_at, self._drift_time = 0, 0, 0.0
-        if planning == "inline":
-            self._load()
+        self._drifted_at, self._drift_time = 0, 0.0
 
     @property
     def figures(self) -> Figures:
@@ -133,7 +129,6 @@ class StreamSupervisor:
         self._budget.take(report)
         if self._standing is None:
             self._drifted_at = report.batch
-        self._load_beside()
         knowledge = self.knowledge
         drifted = self._watch.see(knowledge.take(report, facts, plan))
         for subject, readings in drifted.items():
@@ -283,16 +278,6 @@ class StreamSupervisor:
             raise PlanError(f"replan cannot be {value!r}", hint=f"it is one of {', '.join(MODES)}")
         self.replanner.mode = mode
         return f"replan is {mode}"
-
-    def _load_beside(self) -> None:
-        """Load what notices drift beside the batches, when there are nearly as many as a drift
-        takes: that is more work than a short run has."""
-        self._batches += 1
-        if self._watch.windows is None and self._batches == 2 * self._settings.drift_least - 1:
-            Thread(target=self._load, name="penstock-drift", daemon=True).start()
-
-    def _load(self) -> None:
-        self._watch.windows = load_windows(self._settings)
 
 
 def _load(report: Report, span: float, held: Mapping[str, float]) -> Load:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from penstock.adapt.drift.detector import load_windows
 from penstock.adapt.drift.watch import Watch
 from penstock.adapt.figures.readings import Probed, Reader, conditions_read
 from penstock.adapt.figures.sizes import Sizes
@@ -52,7 +51,6 @@ Readings = dict[Subject, Reading]
 def alarms(reading: Callable[[int], Readings]) -> int:
     """How often a figure is taken for drifted, of all batches."""
     watch = Watch(DEFAULT_SETTINGS)
-    watch.windows = load_windows(DEFAULT_SETTINGS)
     count = 0
     for batch in range(BATCHES):
         for subject in watch.see(reading(batch)):
@@ -116,7 +114,6 @@ def test_a_key_that_few_tuples_share_raises_none(seed: int) -> None:
 
 def test_another_plan_shows_conditions_other_rows() -> None:
     watch = Watch(DEFAULT_SETTINGS)
-    watch.windows = load_windows(DEFAULT_SETTINGS)
     subject = Passing("b.v < a.u")
     for _ in range(10):
         assert not watch.see({subject: Reading(500.0, 1_000.0, 500.0)})

@@ -70,10 +70,9 @@ class Detector:
         self._each = 1.0
         self._total = self._squares = 0.0
         self._window: Adwin | None = None
-        self._waiting: deque[float] = deque(maxlen=settings.remembered_batches)
         self._values: deque[float] = deque(maxlen=settings.remembered_batches)
 
-    def see(self, reading: Reading, windows: Windows | None) -> int | None:
+    def see(self, reading: Reading, windows: Windows) -> int | None:
         """Batches since the figure has changed, this one included; None if it has not."""
         value, noise = _logarithm(reading), self._noise(reading)
         if self._reference is None:
@@ -82,18 +81,14 @@ class Detector:
         value = (value - self._reference) / hypot(noise, self._doubt)
         self._add(value)
         jumped = self._jumped()
-        self._waiting.append(value)
-        if jumped is not None or windows is None:
+        if jumped is not None:
             return jumped
         self._window = self._window or windows()
-        drifts = [self._window.drifts(each) for each in self._waiting]
-        self._waiting.clear()
-        return batches_since(self._values) if any(drifts) else None
+        return batches_since(self._values) if self._window.drifts(value) else None
 
     def begin(self) -> None:
         """Begin anew: the next value is what others are compared with."""
         self._window = None
-        self._waiting.clear()
         self._values.clear()
         self._total = self._squares = 0.0
         self._reference = None

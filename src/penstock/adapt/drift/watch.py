@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.adapt.drift.detector import Detector, Windows
+from penstock.adapt.drift.detector import Detector, load_windows
 from penstock.adapt.figures.subject import Cost, Equal, Passing, Subject
 from penstock.adapt.figures.track import Reading
 from penstock.adapt.settings import Settings
 
 
 class Watch:
-    """A detector for each figure. Until `windows` can be made, values wait."""
+    """A detector for each figure."""
 
     def __init__(self, settings: Settings):
-        self.windows: Windows | None = None
         self._settings = settings
+        self._windows = load_windows(settings)
         self._detectors: dict[Subject, Detector] = {}
 
     def see(self, readings: Mapping[Subject, Reading]) -> dict[Subject, int]:
@@ -30,7 +30,7 @@ class Watch:
                 continue
             if subject not in self._detectors:
                 self._detectors[subject] = Detector(self._settings)
-            batches = self._detectors[subject].see(reading, self.windows)
+            batches = self._detectors[subject].see(reading, self._windows)
             if batches is not None:
                 found[subject] = batches
         return found
