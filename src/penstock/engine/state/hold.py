@@ -23,13 +23,13 @@ MARK = "mark"
 _LOCK = "lock"
 # What may be there before it is known whose a checkpoint is: a run tells of itself first, and has
 # orders; and of what a first run wrote before a power cut any part may be left.
+_QUERIES = "queries"
 _FOLDERS = {
     *("reports", "control", "decisions", "epochs", "manifests", "feed", "plans", "training"),
-    *("state", "transit", "derived", "spool", "malformed", "tables", "sources", "spark"),
+    *("state", "transit", "derived", "spool", "malformed", "tables", "sources", "spark", _QUERIES),
 }
 _FILES = {_LOCK, "results.json", "sinks.json"}
 _HEAD = "reports/run.json"
-_QUERIES = "queries"
 # What is in the topmost folder of a disk that is otherwise empty.
 _OF_THE_DISK = "lost+found"
 _SHOWN = 3
@@ -126,12 +126,12 @@ def _refuse_foreign(store: Store) -> None:
 def _is_begun(store: Store, name: str) -> bool:
     """Whether a folder is one of a checkpoint's, and holds nothing but what runs, or those who
     order something, have put there."""
+    if name not in _FOLDERS:
+        return False
     try:
-        below = store.names(name) if name in _FOLDERS or name == _QUERIES else None
+        below = store.names(name)
     except OSError:
         return False  # It is no folder.
-    if below is None:
-        return False
     if name == _QUERIES:
         below = [each.split("/", 2)[-1] for each in below]
         return all(is_own(each) or each in (*_FILES, IDENTITY, MARK) for each in below)
