@@ -3,7 +3,8 @@
     python tests/support/engines/soak.py --kills 100 --seed 1
 
 A round prepares input, then kills the driver, a Python worker or (on a cluster) an executor of the
-run over it at random moments and starts again what has died, until all queries are drained.
+run over it at random moments and starts again what has died, until all queries are drained. Every
+other round has another plan in each batch; every fourth one is on a cluster.
 """
 
 from __future__ import annotations
@@ -313,16 +314,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="kill running queries at random moments")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--each", type=int, default=36, help="at most so many of one round")
     options = parser.parse_args()
     done, passed, failed, number = 0, 0, 0, 0
     while done < options.kills and not failed:
         rng = Random(f"{options.seed} {number}")
         is_cluster = number % 4 == 3
         kinds = ("executor", "worker", "driver") if is_cluster else ("driver", "worker", "worker")
-        victims = [rng.choice(kinds) for _ in range(min(6, options.kills - done))]
+        victims = [rng.choice(kinds) for _ in range(min(options.each, options.kills - done))]
         with tempfile.TemporaryDirectory() as folder:
             master = "local-cluster[2,1,1024]" if is_cluster else "local[2]"
-            siege = Siege(Path(folder), rng, master=master, files=24)
+            seed = f"{options.seed} {number}" if number % 2 else None
+            siege = Siege(Path(folder), rng, master=master, files=24, seed=seed)
             siege.run(victims)
             faults = siege.wrong()
         done, number = done + siege.kills.total(), number + 1
