@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from penstock.adapt.shedding.forecast import Forecast
+from penstock.adapt.shedding.keep_curve import keep_curve
+from penstock.adapt.shedding.window_fill import WindowFill
+from penstock.adapt.shedding.work_model import WorkModel
+from penstock.api import sql
+from penstock.cli.demo.site import Site
+from penstock.engine.reports.parts import InputReport
+from penstock.engine.reports.report import Report
+from penstock.plan.text.parse import forced_plan
 
 
 @dataclass(frozen=True)
@@ -44,3 +52,27 @@ def test_no_more_is_dropped_than_will_do_once_windows_have_passed() -> None:
 
 def test_all_is_dropped_where_that_makes_the_next_batch_shorter() -> None:
     assert forecast(2.0, 1.2).position(0.8, 1.0, ahead=2.0) == 1.0
+
+
+def batch(number: int, keep: float) -> Report:
+    """A second of the demo's streams."""
+    rates = {"bid": 13_800, "auction": 900, "person": 1_800}
+    inputs = {alias: InputReport(rate, 0, keep) for alias, rate in rates.items()}
+    return cast(Report, SimpleNamespace(batch=number, span=1.0, inputs=inputs))
+
+
+def test_estimates_are_paid_for_until_windows_have_passed() -> None:
+    """Not only by batches that shed: what they kept has weights as long as it is held."""
+    query = sql(Site(people=300, seconds=20).rushed(2))
+    plan = forced_plan(query.query, "bid: auction person; auction: bid person; person: auction bid")
+    curve, nothing = keep_curve(query.known, plan), cast(WorkModel, None)
+    shed, whole = WindowFill(query.query), WindowFill(query.query)
+    for number in range(3):
+        whole.hear(batch(number, 1.0))
+        shed.hear(batch(number, 0.5 if number == 1 else 1.0))
+    dear, plain = Forecast(curve, shed, nothing), Forecast(curve, whole, nothing)
+    assert dear.done(batch(2, 1.0)).load > 1.2 * plain.done(batch(2, 1.0)).load
+    assert dear.job(0.0, 1.0).load > 1.2 * plain.job(0.0, 1.0).load
+    assert dear.weighed_for == pytest.approx(19.0, abs=0.1), "the window of auctions"
+    assert dear.job(0.0, 1.0, ahead=19.5).load == plain.job(0.0, 1.0, ahead=19.5).load
+    assert plain.weighed_for == 0.0

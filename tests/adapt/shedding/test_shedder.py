@@ -39,6 +39,20 @@ def test_a_burst_is_shed_and_over(case: str, seed: int) -> None:
     assert not any(m.kept for m in moments if m.at < burst.first)
 
 
+@pytest.mark.parametrize("load", [1.5, 2.0, 3.0])
+@pytest.mark.parametrize("window", [5, 20])
+def test_a_view_is_shed_and_over(load: float, window: int) -> None:
+    """Estimates take longer than what is exact, as long as windows hold tuples that were shed."""
+    burst = Burst(load=load, window=window, is_view=True)
+    moments = play(burst)
+    shed, calm = during(burst, moments), after(burst, moments)
+    delays = np.array([m.report.delay for m in shed]) / burst.delay
+    assert delays.max() <= 1.6
+    assert not any(m.kept for m in calm[window:])
+    turns = sum(bool(one.kept) != bool(other.kept) for one, other in pairwise(moments))
+    assert turns <= 4, "it sheds and keeps all in turn"
+
+
 def test_without_noise_the_delay_stays_near() -> None:
     burst = Burst(noise=0.0)
     delays = np.array([m.report.delay for m in during(burst, play(burst))]) / burst.delay

@@ -26,6 +26,8 @@ SPLIT = {"a": 3.0, "b": 1.0}
 """The rates of the streams beside each other."""
 CALM = 0.4
 """The load before and after."""
+ESTIMATE = 0.6
+"""How many times as much more an estimated result takes for each stream that is shed."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Burst:
     """When no more comes."""
     compiling: Mapping[int, float] = field(default_factory=dict)
     """Seconds that batches compile for."""
+    is_view: bool = False
+    """Whether results are counted, and estimated while windows hold tuples that were shed."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def play(
     """All batches of a run over the burst; after some of them orders are given. Who wants to know
     what is known has to `ask`."""
     nature = nature_of(burst)
-    query = pair_query(burst.window, burst.limit)
+    query = pair_query(burst.window, burst.limit, is_view=burst.is_view)
     plan: Plan = default_plan(query)
     known = known_of(burst, nature, query)
     wish = Wish(burst.delay, burst.trigger, is_on=is_on)
@@ -118,7 +122,8 @@ def best_rate(burst: Burst) -> float:
 
 def nature_of(burst: Burst) -> Nature:
     """Streams and machine with the loads of the burst."""
-    nature = Nature(lambda second: {}, window=burst.window, noise=burst.noise)
+    estimate = ESTIMATE if burst.is_view else 0.0
+    nature = Nature(lambda second: {}, window=burst.window, noise=burst.noise, estimate=estimate)
     low, high = _scale(nature, CALM), _scale(nature, burst.load)
 
     def rates(second: float) -> Mapping[str, float]:
@@ -131,7 +136,10 @@ def nature_of(burst: Burst) -> Nature:
 def known_of(burst: Burst, nature: Nature, query: Query) -> Known:
     """What the planner knows: calm rates, and costs that may be mistaken."""
     costs = Costs(
-        "measured", insert=nature.keep * burst.mistake, result=nature.result * burst.mistake
+        "measured",
+        insert=nature.keep * burst.mistake,
+        result=nature.result * burst.mistake if not burst.is_view else 0.0,
+        tally=nature.result * burst.mistake,
     )
     rates = {alias: Figure(rate, "measured") for alias, rate in nature.rates(0.0).items()}
     groups = ({frozenset("ab"): Figure(nature.selectivity, "measured")},)

@@ -22,9 +22,9 @@ TICK = 0.1
 """Seconds of event time in one step of the simulation."""
 
 
-def pair_query(window: int, limit: float | None = None) -> Query:
-    """A join of two streams over windows of so many seconds; a batch may take in `limit` seconds of
-    event time, in files of a tick."""
+def pair_query(window: int, limit: float | None = None, *, is_view: bool = False) -> Query:
+    """A join of two streams over windows of so many seconds, or a view over it; a batch may take in
+    `limit` seconds of event time, in files of a tick."""
     most = "" if limit is None else f", max_files={round(limit / TICK)}"
     declared = "".join(
         f"CREATE STREAM {name} (ts BIGINT, k INT) "
@@ -32,9 +32,8 @@ def pair_query(window: int, limit: float | None = None) -> Query:
         for name in "ab"
     )
     frame = f"[RANGE {window} SECONDS]"
-    return parse(
-        f"{declared} SELECT a.ts AS x, b.ts AS y FROM a {frame}, b {frame} WHERE a.k = b.k"
-    )
+    what, every = ("COUNT(*) AS n", " EVERY 1 SECOND") if is_view else ("a.ts AS x, b.ts AS y", "")
+    return parse(f"{declared} SELECT {what} FROM a {frame}, b {frame} WHERE a.k = b.k{every}")
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class Nature:
     read: float = 2e-5
     keep: float = 2e-4
     result: float = 2e-4
+    estimate: float = 0.0
+    """How many times as much more a result takes for each stream whose window holds shed tuples."""
     noise: float = 0.15
 
 
@@ -75,6 +76,7 @@ class Plant:
         self._rng = np.random.default_rng(self.seed)
         size = ceil(self.nature.window / TICK)
         self._windows = {alias: np.zeros(size) for alias in "ab"}
+        self._shed = {alias: np.zeros(size, bool) for alias in "ab"}
         self._number = 0
         self._ended = 0.0
 
@@ -109,8 +111,11 @@ class Plant:
             )
             self.results += found
             work += self.nature.read * sum(new.values()) + self.nature.keep * sum(held.values())
-            work += self.nature.result * found
+            weighed = sum(bool(shed.any()) for shed in self._shed.values())
+            work += self.nature.result * (1.0 + self.nature.estimate * weighed) * found
             for alias in "ab":
+                is_shed = drops.fraction(alias) < 1.0
+                self._shed[alias] = np.append(self._shed[alias][1:], is_shed)
                 self._windows[alias] = np.append(self._windows[alias][1:], held[alias])
                 came[alias] += new[alias]
                 kept[alias] += held[alias]

@@ -138,6 +138,11 @@ class JointForecast:
         """The work of a batch that is over."""
         return self._whole({n: part.done(report.members[n]) for n, part in self.parts.items()})
 
+    @property
+    def weighed_for(self) -> float:
+        """Seconds of event time for which estimates are made, if nothing more is shed."""
+        return max((part.weighed_for for part in self.parts.values()), default=0.0)
+
     def share(self, position: float) -> float:
         """The part of the results that is left at a position, in the long run."""
         return self.curve.share(self.curve.kept(position))

@@ -15,7 +15,7 @@ from penstock.optimize.model.flow import Flow
 
 _STEPS = 30
 """Halvings of the part of the curve in which the wanted position lies."""
-_PASSED = 1e9
+PASSED = 1e9
 """Batches ahead after which windows hold nothing of now."""
 _MUCH_SHORTER = 0.8
 """The part of its time that a batch takes at the most which is much shorter."""
@@ -52,16 +52,18 @@ class Forecast:
         # A stream that was silent when the curve was made has no usual rate to go by.
         flows = {a: x[a] * rate / usual[a] for a, rate in rates.items() if usual[a]}
         rows = sum(rates.values()) * span
-        return self._job(rows, self.curve.load(position), flows, span, ahead)
+        load = self.curve.load(position, self.fill.weighed((ahead + 0.5) * span))
+        return self._job(rows, load, flows, span, ahead)
 
     def done(self, report: Report) -> Job:
         """The work of a batch that is over."""
         span = report.span or 0.0
         kept = {alias: item.tuples - item.shed for alias, item in report.inputs.items()}
         flows = {a: n / span / self._usual(a) for a, n in kept.items() if span and self._usual(a)}
-        is_shed = any(item.keep < 1.0 for item in report.inputs.values())
+        fractions = {alias: item.keep for alias, item in report.inputs.items()}
         rows = sum(item.tuples for item in report.inputs.values())
-        return self._job(rows, self.curve.load(1.0 if is_shed else 0.0), flows, span)
+        load = self.curve.load_of(fractions, self.fill.weighed(-0.5 * span))
+        return self._job(rows, load, flows, span)
 
     def position(
         self, seconds: float, span: float, ahead: float = 0.0, later: float = 0.0
@@ -80,13 +82,18 @@ class Forecast:
             return now <= seconds and self.seconds(position, later or span, ahead) <= seconds
 
         def will_fit(position: float) -> bool:
-            return self.seconds(position, later or span, _PASSED) <= seconds
+            return self.seconds(position, later or span, PASSED) <= seconds
 
         if fits(end):
             return first_that(fits, end)
         enough = first_that(will_fit, end)
         is_much = self.seconds(end, span) <= _MUCH_SHORTER * self.seconds(enough, span)
         return end if is_much else enough
+
+    @property
+    def weighed_for(self) -> float:
+        """Seconds of event time for which estimates are made, if nothing more is shed."""
+        return self.fill.weighed_for
 
     def share(self, position: float) -> float:
         """The part of the results that is left at a position, in the long run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, log
 
@@ -26,6 +26,9 @@ _TOLERANCE = 1e-3
 _NOTHING = 1e-6
 
 
+Streams = frozenset[str]
+
+
 @dataclass(frozen=True)
 class Point:
     """The best fractions for one budget, in the order of FROM, and the load that they leave."""
@@ -41,6 +44,9 @@ class KeepCurve:
     plan: Plan
     problem: Problem
     points: tuple[Point, ...]
+    _weighed: dict[tuple[int, Streams], Posynomial] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def end(self) -> float:
@@ -55,9 +61,19 @@ class KeepCurve:
         pairs = zip(self.points[low].fractions, self.points[low + 1].fractions, strict=True)
         return tuple(_between(one, other, part) for one, other in pairs)
 
-    def load(self, position: float) -> Posynomial:
-        """The load by multiples of what the figures say flows in, folded as it is there."""
-        return self.points[int(np.ceil(min(position, self.end)))].load
+    def load(self, position: float, weighed: Streams = frozenset()) -> Posynomial:
+        """The load by multiples of what the figures say flows in, folded as it is there, while the
+        windows of some streams hold tuples with weights from before."""
+        number = int(np.ceil(min(position, self.end)))
+        if weighed <= _sampled(self.kept(number)):
+            return self.points[number].load
+        if (number, weighed) not in self._weighed:
+            self._weighed[number, weighed] = self.load_of(self.kept(number), weighed)
+        return self._weighed[number, weighed]
+
+    def load_of(self, kept: Mapping[str, float], weighed: Streams) -> Posynomial:
+        """The load of such fractions, likewise."""
+        return _load(self.problem, self.plan, kept, weighed | _sampled(kept))
 
     def kept(self, position: float) -> dict[str, float]:
         """The fractions of the streams, by alias."""
@@ -100,9 +116,18 @@ def _point(known: Known, plan: Plan, budget: float, output: Posynomial) -> Point
         found += [x for x in alone if x is not None]
     x = max(found, key=lambda x: value(output, x))
     kept = by_alias(problem, x)
-    sampled = [alias for alias, fraction in kept.items() if fraction < 1.0]
-    folded = with_early(with_sample_weights(problem, sampled, plan.early), plan.early, kept)
-    return Point(x, load_of(folded, plan))
+    return Point(x, _load(problem, plan, kept, _sampled(kept)))
+
+
+def _load(problem: Problem, plan: Plan, kept: Mapping[str, float], weighed: Streams) -> Posynomial:
+    if not weighed:
+        return load_of(with_early(problem, plan.early), plan)
+    estimated = with_sample_weights(problem, weighed, plan.early)
+    return load_of(with_early(estimated, plan.early, kept), plan)
+
+
+def _sampled(kept: Mapping[str, float]) -> Streams:
+    return frozenset(alias for alias, fraction in kept.items() if fraction < 1.0)
 
 
 def _between(one: float, other: float, part: float) -> float:

@@ -9,6 +9,7 @@ from typing import Protocol
 from penstock.adapt.settings import DEFAULT_SETTINGS, Settings
 from penstock.adapt.shedding.behind import Behind, remedy_of
 from penstock.adapt.shedding.controller import DelayController
+from penstock.adapt.shedding.forecast import PASSED
 from penstock.adapt.shedding.onset import Onset
 from penstock.adapt.shedding.queue import Queue, Standing
 from penstock.adapt.shedding.wish import Wish
@@ -32,6 +33,10 @@ class Forecasts(Protocol):
 
     def done(self, report: Report) -> Job:
         """The work of a batch that is over."""
+
+    @property
+    def weighed_for(self) -> float:
+        """Seconds of event time for which estimates are made, if nothing more is shed."""
 
     def share(self, position: float) -> float:
         """The part of the results that is left in the long run."""
@@ -96,9 +101,24 @@ class DelayLead:
             now = replace(now, took=self.model.seconds(job))
         if not self.model.is_known:
             return None
-        share, span = self._in_the_long_run(now)
         delay = report.delay if report.delay is not None else now.delay
-        return Case(now, delay, forecast, forecast.seconds(0.0, span) / share)
+        return Case(now, delay, forecast, self._load(now, delay, forecast))
+
+    def _load(self, now: Standing, delay: float, forecast: Forecasts) -> float:
+        """The load, with nothing shed from now on.
+
+        While windows hold tuples that were shed, views are estimated, which takes longer: so a load
+        that was shed would have to be shed for ever. What passes by itself does not count, unless
+        results were far too late by then.
+        """
+        share, span = self._in_the_long_run(now)
+        load = forecast.seconds(0.0, span) / share
+        passes = forecast.weighed_for * now.pace
+        latest = delay + max(0.0, load - 1.0) * passes
+        if not passes or latest > self._settings.shed_behind * self.wish.delay:
+            return load
+        settled = forecast.seconds(0.0, span, PASSED) / share
+        return min(load, settled) if settled <= self._settings.shed_catch_up else load
 
     def next_position(self, case: Case) -> float:
         """Where on the curve the next batch is to be."""

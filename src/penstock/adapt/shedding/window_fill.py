@@ -24,15 +24,18 @@ class Arrivals:
         self._kept: deque[tuple[float, float]] = deque()
         self._now = 0.0
         self._earlier = 0.0
+        self._weighed_until = 0.0
         self.rate: float | None = None
         self.content = 0.0
 
-    def hear(self, tuples: int, kept: int, span: float, is_first: bool) -> None:
+    def hear(self, tuples: int, kept: int, span: float, *, is_first: bool, is_shed: bool) -> None:
         """Take in a batch; state from before the run is taken to be like its first batch."""
         if self.rate is None and not is_first:
             self._earlier = kept / span
         self._follow(tuples, span)
         self._now += span
+        if is_shed:
+            self._weighed_until = self._now + self._extent
         if self._extent < inf:
             self._kept.append((self._now, kept))
         self.content += kept
@@ -43,6 +46,12 @@ class Arrivals:
     def held(self) -> float:
         """Tuples in the window."""
         return self.content + self._earlier * max(0.0, min(self._extent, 1e9) - self._now)
+
+    @property
+    def weighed_for(self) -> float:
+        """Seconds of event time for which the window will still hold tuples of a batch that was
+        shed, which stand for others."""
+        return self._weighed_until - self._now
 
     def _follow(self, tuples: int, span: float) -> None:
         """Follow the rate: of a Poisson stream the noise is known, and more than that is news."""
@@ -68,8 +77,13 @@ class WindowFill:
             return
         for alias, item in report.inputs.items():
             if alias in self._inputs:
-                kept = item.tuples - item.shed
-                self._inputs[alias].hear(item.tuples, kept, report.span, report.batch <= 1)
+                self._inputs[alias].hear(
+                    item.tuples,
+                    item.tuples - item.shed,
+                    report.span,
+                    is_first=report.batch <= 1,
+                    is_shed=item.keep < 1.0,
+                )
 
     @property
     def rates(self) -> Mapping[str, float]:
@@ -80,6 +94,15 @@ class WindowFill:
     def all_held(self) -> Mapping[str, float]:
         """Tuples, before filters, that the windows of streams hold, by alias."""
         return {alias: each.held for alias, each in self._inputs.items()}
+
+    def weighed(self, later: float) -> frozenset[str]:
+        """The streams whose windows will hold tuples with weights, so many seconds later."""
+        return frozenset(a for a, each in self._inputs.items() if each.weighed_for > later)
+
+    @property
+    def weighed_for(self) -> float:
+        """Seconds of event time until no window holds such tuples any more."""
+        return max(0.0, *(each.weighed_for for each in self._inputs.values()))
 
     def held(self, alias: str) -> float | None:
         """Tuples, before filters, that a stream's window holds; None if it is no stream."""

@@ -30,7 +30,7 @@ _OVERLOADED = 1e-4
 """A capacity, CPU-seconds a second, for which that is too much: it is shed."""
 _LIKELY = 2
 """Plans, the best ones first, that are likely to be followed in the rush."""
-_LOAD = 0.5
+_LOAD = 0.3
 """The part of the clock that the live part shall work in the rush, beside what it takes to start
 batches: what three times as many bids make of it is more than there is."""
 _STARTS = 2.5
