@@ -4,7 +4,7 @@
 
 A round prepares input, then kills the driver, a Python worker or (on a cluster) an executor of the
 run over it at random moments and starts again what has died, until all queries are drained. Every
-other round has another plan in each batch; every fourth one is on a cluster.
+other round has another plan in each batch; every eighth one is on a cluster.
 """
 
 from __future__ import annotations
@@ -234,6 +234,8 @@ class Driver:
         while batches:
             line = self._lines.get(timeout=LONGEST)
             if not line:
+                # Whoever waits for the end after this finds it, too.
+                self._lines.put("")
                 return False
             if "batch" in line:
                 batches -= 1
@@ -319,7 +321,7 @@ def main() -> None:
     done, passed, failed, number = 0, 0, 0, 0
     while done < options.kills and not failed:
         rng = Random(f"{options.seed} {number}")
-        is_cluster = number % 4 == 3
+        is_cluster = number % 8 == 7
         kinds = ("executor", "worker", "driver") if is_cluster else ("driver", "worker", "worker")
         victims = [rng.choice(kinds) for _ in range(min(options.each, options.kills - done))]
         with tempfile.TemporaryDirectory() as folder:

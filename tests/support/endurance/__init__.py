@@ -1,0 +1,1 @@
+"""Runs that last: what they take and leave must not grow."""
