@@ -9,6 +9,8 @@ MOTO_STAMP := .venv-moto/.installed
 FUZZ ?= 100000
 SEEDS ?= 2000
 KILLS ?= 100
+BATCHES ?= 10000
+MINUTES ?= 60
 # Where nothing may be kept of compiled modules, each of the many processes of tests compiles them again.
 export PYTHONDONTWRITEBYTECODE =
 # Tests write many small files and flush them. In memory that takes no time, if there is room for what they keep. Some
@@ -16,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE =
 IN_MEMORY = grep -qs ' /dev/shm .*noexec' /proc/mounts || \
   df -Pk /dev/shm 2> /dev/null | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=/dev/shm" }'
 
-.PHONY: help setup demo test test-fast test-kafka test-connect test-cluster lint docs bench flink moto lab soak simulate fuzz lock golden clean
+.PHONY: help setup demo test test-fast test-kafka test-connect test-cluster lint docs bench flink moto lab soak endure simulate fuzz lock golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -102,6 +104,11 @@ lab: setup ## run the papers' experiments again and build lab/index.html; minute
 soak: setup ## kill running queries at random moments, also while they switch between plans; hours. KILLS=1000 for more
 	$(BIN)/python tests/support/engines/soak.py --kills $(KILLS)
 	$(BIN)/python tests/support/engines/switch_soak.py --runs 300 --kills 200 --spark-runs 20 --spark-kills 20
+
+endure: setup ## 10,000 batches on both engines, then an hour at 80 % of the capacity: nothing may grow. BATCHES=… MINUTES=…
+	$(BIN)/python tests/support/endurance/long_run.py --batches $(BATCHES) --engine local --query view
+	$(BIN)/python tests/support/endurance/long_run.py --batches $(BATCHES) --engine spark
+	$(BIN)/python tests/support/endurance/held_load.py --minutes $(MINUTES)
 
 simulate: setup ## live through disks that fail and forget, drivers that die, tasks run twice; SEEDS=… for more
 	PYTHONPATH=tests $(BIN)/python tests/support/simulation/simulation.py --seeds $(SEEDS)
