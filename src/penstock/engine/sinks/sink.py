@@ -25,8 +25,10 @@ from penstock.kernels.jsontext.jsonlines import json_lines
 from penstock.query import Query
 from penstock.query.view import CHANGE, TIME
 
-# Rows of results that are written at once; a parquet row group of them is worth its metadata.
+# Rows of results that are written at once: a parquet row group of them is worth its metadata; lines
+# should still be in the processor's memory when they are written.
 ROW_GROUP = 1 << 17
+_LINES = 1 << 15
 
 Kind = Literal["parquet", "jsonl", "kafka", "console", "foreach_batch", "noop"]
 
@@ -131,6 +133,7 @@ class PartWriter:
         self._staging = staging
         self._query = query
         self._schema = result_schema(query)
+        self._together = ROW_GROUP if staging and staging.format == "parquet" else _LINES
         self._rows = 0
         self._held: list[pa.RecordBatch] = []
         self._held_rows = 0
@@ -145,7 +148,7 @@ class PartWriter:
             return
         self._held.append(results)
         self._held_rows += len(results)
-        if self._held_rows >= ROW_GROUP:
+        if self._held_rows >= self._together:
             self._flush()
 
     def close(self) -> Iterator[StagedPart]:

@@ -1,4 +1,4 @@
-"""Rows as JSON lines, a column at a time."""
+"""Rows as JSON lines: columns of all types as the loop takes them that writes the lines."""
 
 from __future__ import annotations
 
@@ -11,28 +11,46 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.kernels.jsontext.time_texts import time_texts
+from penstock.kernels.jsontext.objects import (
+    LOCAL,
+    NULL,
+    REAL,
+    TEXT,
+    TRUTH,
+    UTC,
+    WHOLE,
+    WRITTEN,
+    Bytes,
+    Int64s,
+    Values,
+    written,
+)
+from penstock.kernels.jsontext.time_texts import FIRST, LAST
 
 
 def json_lines(rows: pa.RecordBatch) -> pa.Buffer:
     """One JSON object a row, each ending in a newline. NaN and infinities become null."""
-    return _bytes_of(_objects(rows, "}\n")) if len(rows) else pa.py_buffer(b"")
+    made, _ = _objects(rows, b"}\n")
+    return pa.py_buffer(made)
 
 
 def json_objects(rows: pa.RecordBatch, *, is_key: bool = False) -> pa.LargeStringArray:
     """One JSON object a row. NaN and infinities become null, but in a key, which must tell them
     apart: there they are texts, and there is one zero only."""
-    return _objects(rows, "}", is_key=is_key)
+    made, bounds = _objects(rows, b"}", is_key=is_key)
+    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(bounds), pa.py_buffer(made))
 
 
-def _objects(rows: pa.RecordBatch, end: str, *, is_key: bool = False) -> pa.LargeStringArray:
-    parts: list[pa.Array | pa.Scalar] = []
+def _objects(rows: pa.RecordBatch, end: bytes, *, is_key: bool = False) -> tuple[Bytes, Int64s]:
+    if not len(rows):
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    names, columns = [], []
     for number, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
-        opening = "{" if number == 0 else ","
-        parts.append(pa.scalar(f"{opening}{json.dumps(name, ensure_ascii=False)}:", _TEXT))
+        opening = "," if number else "{"
+        names.append(f"{opening}{json.dumps(name, ensure_ascii=False)}:".encode())
         is_odd = is_key and pa.types.is_floating(column.type)
-        parts.append(_odd_float(column) if is_odd else _encoded(column))
-    return pc.binary_join_element_wise(*parts, pa.scalar(end, _TEXT), pa.scalar("", _TEXT))
+        columns.append(_texts(_odd_float(column), WRITTEN) if is_odd else _values(column))
+    return written(names, columns, end)
 
 
 def as_lines(texts: pa.LargeStringArray) -> pa.Buffer:
@@ -44,6 +62,47 @@ def as_lines(texts: pa.LargeStringArray) -> pa.Buffer:
 
 _TEXT = pa.large_string()
 _LINE_END = pa.scalar("\n", _TEXT)
+
+
+def _values(column: pa.Array) -> Values:
+    """A column as the loop takes it; what that does not write is written before."""
+    kind = column.type
+    if pa.types.is_large_string(kind) or pa.types.is_string(kind):
+        return _texts(column.cast(_TEXT), TEXT)
+    if pa.types.is_float64(kind):
+        return Values(REAL, _filled(column, float("nan")).view(np.int64))
+    if pa.types.is_boolean(kind):
+        return Values(TRUTH, _filled(column.cast(pa.int64()), NULL))
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        numbers = column.cast(pa.int64())
+        if pc.min(numbers).as_py() != NULL:
+            return Values(WHOLE, _filled(numbers, NULL))
+    if pa.types.is_timestamp(kind):
+        micros = column.cast(pa.timestamp("us", kind.tz)).cast(pa.int64())
+        if _are_plain(micros):
+            return Values(UTC if kind.tz else LOCAL, _filled(micros, NULL))
+    return _texts(_encoded(column), WRITTEN)
+
+
+def _are_plain(micros: pa.Array) -> bool:
+    """Whether times are all of years that have four digits."""
+    found = pc.min_max(micros).as_py()
+    return found["min"] is None or (found["min"] >= FIRST and found["max"] <= LAST)
+
+
+def _filled(column: pa.Array, null: float) -> Any:
+    """The numbers of a column, and one that stands for null."""
+    return (column.fill_null(null) if column.null_count else column).to_numpy()
+
+
+def _texts(column: pa.LargeStringArray, kind: int) -> Values:
+    _, offsets, data = column.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+    starts = bounds[:-1] - bounds[0]
+    if column.null_count:
+        starts[column.is_null().to_numpy(zero_copy_only=False)] = NULL
+    text = np.frombuffer(data or b"", np.uint8)[bounds[0] : bounds[-1]]
+    return Values(kind, starts, np.diff(bounds), text)
 
 
 def _odd_float(column: pa.Array) -> pa.Array:
@@ -104,11 +163,6 @@ def _base64(value: bytes | None) -> str | None:
 
 def _stamp(column: pa.Array) -> pa.Array:
     """ISO 8601 with microseconds, in UTC or without a zone."""
-    if not column.null_count:
-        micros = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_numpy()
-        written = time_texts(micros, is_utc=bool(column.type.tz))
-        if written is not None:
-            return written
     text = column.cast(pa.timestamp("us")).cast(_TEXT)
     text = pc.replace_substring(text, " ", "T")
     end = 'Z"' if column.type.tz else '"'

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.kernels.jsontext.jsonlines import json_lines
-from penstock.kernels.jsontext.time_texts import time_texts
+from penstock.kernels.jsontext.jsonlines import json_lines, json_objects
 
 FIRST = int(datetime(1, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 LAST = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()) * 1_000_000 + 999_999
@@ -27,16 +26,11 @@ def test_texts_are_arrows_on_every_day_and_at_random(is_utc: bool) -> None:
     edges = np.array([FIRST, LAST, -1, 0, 1, -DAY, DAY - 1, 951_782_400_000_000])
     days = np.arange(FIRST, LAST, 17 * DAY)
     leaps = np.arange(0, 200 * 366 * DAY, DAY) - 3_000_000
-    for micros in (edges, days, leaps, rng.integers(FIRST, LAST, 20_000)):
-        found = time_texts(micros, is_utc=is_utc)
-        assert found is not None
-        assert found.to_pylist() == by_arrow(micros, is_utc=is_utc)
-
-
-def test_other_years_are_left_to_arrow() -> None:
-    for odd in (FIRST - 1, LAST + 1, -(2**63) + 1, 2**63 - 1):
-        assert time_texts(np.array([0, odd]), is_utc=True) is None
-    assert time_texts(np.array([], np.int64), is_utc=True).to_pylist() == []  # type: ignore[union-attr]
+    outside = np.array([0, FIRST - 1, LAST + 1])
+    for micros in (edges, days, leaps, rng.integers(FIRST, LAST, 20_000), outside):
+        times = pa.array(micros, pa.timestamp("us", "UTC" if is_utc else None))
+        found = json_objects(pa.RecordBatch.from_pydict({"t": times})).to_pylist()
+        assert found == [f'{{"t":{text}}}' for text in by_arrow(micros, is_utc=is_utc)]
 
 
 def test_lines_have_nulls_and_parts_of_columns() -> None:
