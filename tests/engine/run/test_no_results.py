@@ -77,7 +77,7 @@ def penstock(folder: Path, select: str, *arguments: object) -> str:
     )
     # How long a line is, and so whether it is wrapped, depends on the rates.
     said = done.stderr.replace("\n  frontier", "  frontier")
-    return re.sub(r"\d+\.\d+ s|[\d,]+/s(  busy \d+ %)?", "…", said)
+    return re.sub(r"\b[\d.]+ m?s\b|[\d,.]+/s(  busy [\d.]+ %)?", "…", said)
 
 
 def test_progress_says_it_after_a_few_batches_and_at_the_end(folder: Path) -> None:

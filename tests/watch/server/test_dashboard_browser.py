@@ -141,11 +141,11 @@ def check_now(page: Browser, last: Report, log: LogView) -> None:
     newest = max(time for time in last.newest.values() if time is not None)
     for row in sources:
         name = row.pop("source")
-        assert row.pop("to read", "0") == show("count", last.backlog.get(name, 0))
+        assert row.pop("backlog", "0") == show("count", last.backlog.get(name, 0))
         assert row == {
             "rows": show("count", last.read[name]),
             "late": show("count", last.late.get(name, 0)),
-            "behind the newest": show("seconds", (newest - (last.newest[name] or 0)) / 1e6),
+            "lag": show("seconds", (newest - (last.newest[name] or 0)) / 1e6),
         }
 
 
@@ -155,7 +155,7 @@ def check_batches(page: Browser, log: LogView) -> None:
     for row, report in zip(rows, log.reports[::-1][:20], strict=True):
         number = str(report.batch) if "another" in row["batch"] else show("count", report.batch)
         assert row.pop("batch").removesuffix(" (another plan)") == number
-        assert row.pop("to read", "0") == show("count", sum(report.backlog.values()))
+        assert row.pop("backlog", "0") == show("count", sum(report.backlog.values()))
         assert (row.pop("delay", "") or "–") == show("seconds", report.delay)
         assert row == {
             "at": show("clock", report.at),
@@ -224,7 +224,7 @@ def check_curves(page: Browser, log: LogView) -> None:
                     assert phases.pop(name) == pytest.approx(below)
             assert phases == {}
             waiting = [sum(each.backlog.values()) for each in log.reports]
-            assert curves.pop("backlog") == {"to read": waiting}
+            assert curves.pop("backlog") == {"backlog": waiting}
         if view == "state":
             held = curves.pop("state")["rows in the state"]
             assert held == [each.state_tuples for each in log.reports]
@@ -260,7 +260,7 @@ def check_cursor(page: Browser, log: LogView) -> None:
     wait_until(lambda: told(third).items() <= legend(page, "phases").items())
     # The other charts of the view tell of the same batch.
     waiting = show("count", sum(third.backlog.values()))
-    wait_until(lambda: legend(page, "backlog").get("to read") == waiting)
+    wait_until(lambda: legend(page, "backlog").get("backlog") == waiting)
     page.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
     wait_until(lambda: told(last).items() <= legend(page, "phases").items())
 

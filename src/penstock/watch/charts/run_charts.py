@@ -69,8 +69,8 @@ def _trigger(log: LogView) -> list[Curve]:
 
 def backlog_chart(log: LogView) -> Chart:
     """Files and blocks that are there and unread; nothing where that is not told."""
-    waiting = _curve(log, "to read", lambda r: sum(r.backlog.values()) if r.backlog else None)
-    return _chart(log, "backlog", "Files and blocks that wait to be read", waiting)
+    waiting = _curve(log, "backlog", lambda r: sum(r.backlog.values()) if r.backlog else None)
+    return _chart(log, "backlog", "Backlog: files and blocks that wait to be read", waiting)
 
 
 def state_chart(log: LogView) -> Chart:
@@ -81,7 +81,7 @@ def state_chart(log: LogView) -> Chart:
 
 
 def delay_chart(log: LogView) -> Chart:
-    """How late results are, and how far the frontier is behind."""
+    """The delay of results, beside the expected and the wanted one, and the lag."""
     lag = _curve(log, "lag", lag_seconds)
     delay = _curve(log, "delay", lambda r: r.delay, hue=1)
     expected = _curve(log, "expected delay", _expected("delay"), True, 1)

@@ -33,7 +33,7 @@ function now(data, { of }) {
     table([["input"], ["rate", true], ["history"], ["expected", true], ["by the clock", true], ["tuples", true],
       ["shed", true], ["kept", true]], streams),
     heading("Sources"),
-    table([["source"], ["rows", true], ["late", true], ["malformed", true], ["behind the newest", true], ["to read", true]], sources),
+    table([["source"], ["rows", true], ["late", true], ["malformed", true], ["lag", true], ["backlog", true]], sources),
     curves(data.charts, of),
   ];
 }
@@ -70,7 +70,7 @@ function batches(data, { of }) {
       skews.map(([name, skew]) => [name, `${figure(skew)} ×`, share(1 / skew, false)])) : null,
     heading("The last batches"),
     table([["batch"], ["at"], ["took", true], ["CPU", true], ["busy", true], ["read", true], ["results", true],
-      ["state", true], ["to read", true], ["delay", true]], rows),
+      ["state", true], ["backlog", true], ["delay", true]], rows),
   ];
 }
 

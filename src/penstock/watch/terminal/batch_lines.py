@@ -23,7 +23,7 @@ def batch_lines(view: Batches, count: int) -> list[str]:
     whole = view.trigger or longest
     against = f"of {seconds(whole)}" if view.trigger else "of the longest"
     rows = [_row(each, whole) for each in shown]
-    heading = ["batch", against, "took", "read", "results", "state", "to read", "longest phases"]
+    heading = ["batch", against, "took", "read", "results", "state", "backlog", "longest phases"]
     return [*table(heading, rows), *_skews(view)]
 
 

@@ -14,7 +14,7 @@ _COURSE, _BAR = 20, 20
 
 
 def load_lines(now: Now) -> Iterator[str]:
-    """How busy it is, how late, and how much work it has."""
+    """How busy it is, its lag and delay, and how much work it has."""
     if now.busy is not None:
         shown = f"{bar(now.busy, _BAR)} {percent(now.busy)}"
         yield f"busy     {shown}  {sparkline(now.busies, _COURSE)}"
@@ -53,7 +53,7 @@ def stream_lines(now: Now) -> list[str]:
         ]
         for each in now.sources
     ]
-    heading = ["stream", "rows", "late", "malformed", "behind", "to read"]
+    heading = ["stream", "rows", "late", "malformed", "lag", "backlog"]
     return [*lines, *([""] if lines else []), *(table(heading, sources) if sources else [])]
 
 
