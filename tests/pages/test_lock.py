@@ -44,3 +44,11 @@ def test_licences_are_told_of_all() -> None:
     table = page.partition("| licence | packages |")[2]
     told = re.findall(r"^\| [^|]+ \| ([^|]+) \|$", table, re.MULTILINE)
     assert sorted(name for names in told for name in names.split(", ")) == sorted(PINS)
+
+
+def test_the_library_of_the_page_comes_with_its_licence() -> None:
+    vendor = ROOT / "src" / "penstock" / "watch" / "page" / "vendor"
+    (version,) = re.findall(r"uPlot \(v([\d.]+)\)", (vendor / "uPlot.iife.min.js").read_text())
+    assert f"uPlot {version}" in (ROOT / "docs" / "security.md").read_text()
+    assert (vendor / "LICENSE").read_text().startswith("The MIT License")
+    assert (vendor / "LICENSE").relative_to(ROOT).as_posix() in PROJECT["license-files"]

@@ -177,7 +177,7 @@ def test_verdicts_are_words() -> None:
     assert verdict(running(*full)) == "has no time to spare"
     assert verdict(running(*full, available_now=True)) == "reads all there is as fast as it can"
     behind = [made(n, busy=1.0, backlog={"a": n, "b": 0}) for n in range(6)]
-    assert verdict(running(*behind)) == "falls behind: what waits to be read grows"
+    assert verdict(running(*behind)) == "falls behind: its backlog grows"
     shed = made(4, busy=0.5, at=1004.0, inputs={"a": InputReport(10, shed=4, keep=0.625)})
     assert verdict(running(*full[:1], shed)).endswith(" to spare, keeping 62.5 % of a")
     failed = LogView("x", head=RunHead("", "local", "noop", ended_at=1.0, error="no disk"))
@@ -194,12 +194,12 @@ def late(*delays: float) -> list[Report]:
     ("delays", "wanted", "said"),
     [
         ((4.0, 4.5, 4.9, 4.0), None, "keeps up with 50 % to spare"),
-        ((12.0, 12.0, 11.75, 12.0), None, "is behind: results come 12 s after their data"),
+        ((12.0, 12.0, 11.75, 12.0), None, "is behind: its delay is 12 s"),
         ((12.0, 12.0, 1.0, 12.0), None, "keeps up with 50 % to spare"),
         ((12.0, 12.0, 12.0, 12.0), 30.0, "keeps up with 50 % to spare"),
-        ((1.5, 2.0, 2.0, 2.0), 1.0, "is behind: results come 2 s after their data, and 1 s are"),
-        ((6.0, 7.0, 8.0, 9.0), None, "falls behind: results come 9 s after their data, and ever"),
-        ((30.0, 20.0, 10.0, 8.0), None, "is behind, and catches up: results come 8 s after their"),
+        ((1.5, 2.0, 2.0, 2.0), 1.0, "is behind: its delay is 2 s, and 1 s are"),
+        ((6.0, 7.0, 8.0, 9.0), None, "falls behind: its delay is 9 s, and grows"),
+        ((30.0, 20.0, 10.0, 8.0), None, "is behind, and catches up: its delay is 8 s"),
     ],
 )
 def test_who_is_later_than_wanted_does_not_keep_up(
@@ -212,15 +212,15 @@ def test_who_is_later_than_wanted_does_not_keep_up(
 def test_a_delay_is_wanted_only_where_somebody_has_said_so() -> None:
     log = running(*late(8.0, 8.0, 8.0, 8.0))
     assert now_view(log).wanted_delay is None
-    assert verdict(log) == "is behind: results come 8 s after their data"
+    assert verdict(log) == "is behind: its delay is 8 s"
     asked = replace(log, head=replace(RUNS, delay=5.0))
     assert now_view(asked).wanted_delay == 5.0
-    assert verdict(asked) == "is behind: results come 8 s after their data, and 5 s are wanted"
+    assert verdict(asked) == "is behind: its delay is 8 s, and 5 s are wanted"
 
 
 def test_who_reads_what_has_waited_for_long_catches_up() -> None:
     old = [made(n, busy=1.0, delay=6.0 + n, backlog={"a": 90 - 10 * n, "b": 0}) for n in range(6)]
-    assert verdict(running(*old)).startswith("is behind, and catches up: results come 11 s after")
+    assert verdict(running(*old)).startswith("is behind, and catches up: its delay is 11 s")
 
 
 def test_a_run_is_not_judged_by_the_one_before_it() -> None:

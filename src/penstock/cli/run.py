@@ -70,7 +70,7 @@ def run(
     shed: Shed = False,
     delay: Annotated[
         str | None,
-        typer.Option(help="With --shed: the most that results may be late; default 5s."),
+        typer.Option(help="With --shed: the delay that results may have at most; default 5s."),
     ] = None,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,

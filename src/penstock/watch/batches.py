@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from penstock.engine.reports.report import Report
-from penstock.watch.log_view import LogView
-from penstock.watch.now import lag_seconds
+from penstock.watch.charts.chart import Chart
+from penstock.watch.charts.measured import lag_seconds
+from penstock.watch.charts.run_charts import backlog_chart, phase_chart
+from penstock.watch.log_view import HISTORY, LogView
 from penstock.watch.state import skews_of
-
-SHOWN = 120
-"""Batches that are shown: as many bars as a page has room for."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,10 @@ class Batches:
     """After the last batch, the largest partition of each module as a multiple of the mean: the
     others wait for it. Modules of a single partition have none."""
 
+    charts: tuple[Chart, ...] = ()
 
-def batches_view(log: LogView, count: int = SHOWN) -> Batches:
+
+def batches_view(log: LogView, count: int = HISTORY) -> Batches:
     """The view of a log."""
     shown = log.reports[-count:]
     first = log.reports[-count - 1 : -count] or shown[:1]
@@ -65,7 +66,8 @@ def batches_view(log: LogView, count: int = SHOWN) -> Batches:
     names = dict.fromkeys(name for bar in bars for name in bar.phases)
     head = log.head
     trigger = None if head is None or head.available_now else head.trigger
-    return Batches(trigger, tuple(names), bars, skews_of(log) if bars else {})
+    charts = (phase_chart(log.recent), backlog_chart(log.recent)) if bars else ()
+    return Batches(trigger, tuple(names), bars, skews_of(log) if bars else {}, charts)
 
 
 def _bar(report: Report, before: Report) -> BatchBar:

@@ -14,6 +14,8 @@ from penstock.engine.state.store import Store
 
 MOST = 2000
 """Batches that are looked back on: half an hour at a batch a second."""
+HISTORY = 120
+"""Batches whose course a page shows: as many points as there is room for."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class LogView:
     def last(self) -> Report | None:
         """The report of the last batch; None before the first."""
         return self.reports[-1] if self.reports else None
+
+    @property
+    def recent(self) -> LogView:
+        """The same with no more batches than a page shows the course of."""
+        return replace(self, reports=self.reports[-HISTORY:])
 
     @property
     def queries(self) -> tuple[str, ...]:

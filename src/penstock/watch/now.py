@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from penstock.engine.reports.report import Report
-from penstock.watch.log_view import LogView
+from penstock.watch.charts.chart import Chart
+from penstock.watch.charts.measured import a_second, lag_seconds
+from penstock.watch.charts.run_charts import busy_chart, delay_chart, rate_chart, result_chart
+from penstock.watch.log_view import HISTORY, LogView
 from penstock.watch.verdict import busy_share, verdict, wanted_delay
-
-HISTORY = 120
-"""Batches of which a line has the history."""
 
 Maybe = tuple[float | None, ...]
 
@@ -94,10 +94,7 @@ class Now:
 
     streams: tuple[StreamLine, ...] = ()
     sources: tuple[SourceLine, ...] = ()
-
-
-_SHORTEST = 1e-3
-"""Seconds of event time below which a batch tells nothing of a second."""
+    charts: tuple[Chart, ...] = ()
 
 
 def now_view(log: LogView) -> Now:
@@ -129,18 +126,11 @@ def now_view(log: LogView) -> Now:
         waiting=None if last is None or last.waiting is None else last.waiting.reason,
         streams=() if last is None else tuple(_stream(recent, alias) for alias in last.inputs),
         sources=() if last is None else tuple(_source(last, name) for name in last.read),
+        charts=() if last is None else tuple(chart(log.recent) for chart in _CHARTS),
     )
 
 
-def a_second(count: float, report: Report) -> float | None:
-    """So many of a batch for each second of event time; None where it moved hardly any on, as the
-    last ones of streams that end do."""
-    return count / report.span if report.span and report.span >= _SHORTEST else None
-
-
-def lag_seconds(report: Report) -> float | None:
-    """Seconds that the frontier is behind the newest tuple, in event time."""
-    return None if report.lag is None else report.lag / 1e6
+_CHARTS = (rate_chart, result_chart, busy_chart, delay_chart)
 
 
 def _history(reports: Sequence[Report], of: Callable[[Report], float | None]) -> Maybe:

@@ -9,8 +9,8 @@ from penstock.engine.reports.parts import OperatorReport
 from penstock.engine.reports.report import Report
 from penstock.errors import PlanError
 from penstock.plan.text.notation import read_words
+from penstock.watch.charts.measured import a_second
 from penstock.watch.log_view import LogView
-from penstock.watch.now import a_second
 from penstock.watch.plan_graph import PlanEdge, PlanGraph, PlanNode, is_off
 from penstock.watch.plan_standing import plan_standing
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from penstock.engine.reports.report import Report
 from penstock.query.intervals import ENDS
-from penstock.watch.log_view import LogView
-from penstock.watch.now import HISTORY
+from penstock.watch.charts.chart import Chart
+from penstock.watch.charts.run_charts import delay_chart, kept_chart
+from penstock.watch.log_view import HISTORY, LogView
 from penstock.watch.results import Results, results_view
 from penstock.watch.verdict import wanted_delay
 
@@ -49,6 +50,7 @@ class Shedding:
 
     expected_results: float | None = None
     widths: tuple[WidthLine, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
 
 def shedding_view(log: LogView) -> Shedding:
@@ -66,6 +68,7 @@ def shedding_view(log: LogView) -> Shedding:
         results=last.results / last.span if last.span else None,
         expected_results=None if wanted is None else wanted.output_rate,
         widths=tuple(interval_widths(results_view(log))),
+        charts=(kept_chart(log.recent), delay_chart(log.recent)),
     )
 
 

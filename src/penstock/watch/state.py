@@ -9,8 +9,9 @@ from penstock.engine.reports.report import Report
 from penstock.engine.results.kept_query import kept_query
 from penstock.engine.state.manifest import Manifest
 from penstock.errors import PenstockError
-from penstock.watch.log_view import LogView
-from penstock.watch.now import HISTORY
+from penstock.watch.charts.chart import Chart
+from penstock.watch.charts.run_charts import state_chart
+from penstock.watch.log_view import HISTORY, LogView
 from penstock.watch.plan_graph import is_off
 
 
@@ -56,6 +57,7 @@ class State:
 
     history: tuple[int, ...]
     modules: tuple[ModuleState, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
 
 def state_view(log: LogView) -> State:
@@ -71,6 +73,7 @@ def state_view(log: LogView) -> State:
         predicted=None if last.prediction is None else last.prediction.state,
         history=tuple(each.state_tuples for each in recent),
         modules=tuple(_module(name, recent, parts.get(name, ())) for name in last.modules),
+        charts=(state_chart(log.recent),),
     )
 
 

@@ -64,15 +64,15 @@ def _late(head: RunHead | None, reports: Sequence[Report]) -> str | None:
     """
     waiting = [float(sum(each.backlog.values())) for each in reports[-RECENT:]]
     if grows(waiting):
-        return "falls behind: what waits to be read grows"
+        return "falls behind: its backlog grows"
     delays = [each.delay for each in reports[-RECENT:] if each.delay is not None]
     wanted, longest = wanted_delay(head), _longest_delay(head)
     if min(delays[-_SOME:], default=0.0) <= longest:
         return None
-    late = f"results come {_rounded(delays[-1])} after their data"
+    late = f"its delay is {_rounded(delays[-1])}"
     is_shrinking = grows(waiting[::-1])
     if grows(delays) and not is_shrinking:
-        return f"falls behind: {late}, and ever later"
+        return f"falls behind: {late}, and grows"
     catches_up = ", and catches up" if is_shrinking or grows(delays[::-1]) else ""
     at_most = "" if wanted is None else f", and {_rounded(wanted)} are wanted"
     return f"is behind{catches_up}: {late}{at_most}"

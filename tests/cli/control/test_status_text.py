@@ -151,7 +151,7 @@ def test_the_verdict_is_by_the_last_batches() -> None:
     batches = [replace(FULL, batch=40 + n, at=NOW - 3 + n, delay=40.0) for n in range(4)]
     head = replace(HEAD, delay=30.0)
     behind = replace(STANDING, head=head, last=batches[-1], recent=tuple(batches))
-    said = "it is behind: results come 40 s after their data, and 30 s are wanted"
+    said = "it is behind: its delay is 40 s, and 30 s are wanted"
     assert said in status_text(behind, NOW)
     assert f"it {status_json(behind)['verdict']}".startswith(said)
 

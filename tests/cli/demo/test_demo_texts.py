@@ -118,7 +118,7 @@ def test_the_table_has_a_line_for_each_batch_and_what_happens_before_it() -> Non
         "state",
         "took",
         "busy",
-        "lag",
+        "delay",
         "kept",
     ]
     assert lines[1].split() == [

@@ -66,14 +66,14 @@ def test_lines_are_not_too_long(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 8
     assert max(map(len, lines)) <= 100
-    assert lines[1] == "  frontier 1970-01-01 00:00:10  lag 2 seconds"
+    assert lines[1] == "  frontier 1970-01-01 00:00:10  lag 2 s"
 
 
 def test_lines_tell_rate_lag_and_busy_share(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress()
     progress(report(0, results=7, busy=0.6249))
     said = capsys.readouterr().err
-    assert re.search(r"out 7  state 20,112  [\d,]+/s  busy 62 %\n  frontier .* lag 2 seconds", said)
+    assert re.search(r"out 7  state 20,112  [\d,]+/s  busy 62.5 %\n  frontier .* lag 2 s", said)
 
 
 def test_it_is_told_less_and_less_often(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,9 +98,9 @@ def test_the_live_table_says_it_too(terminal: Console) -> None:
             waiting = Waiting("view waits for c: no tuple yet")
             progress(report(number, waiting=waiting, busy=0.6249))
     shown = terminal.export_text()
-    assert "state 20,112 tuples · busy 62 % · frontier" in shown
+    assert "state 20,112 tuples · busy 62.5 % · frontier" in shown
     assert "view waits for c: no tuple yet" in shown
-    assert "frontier 1970-01-01 00:00:10  lag 2 seconds" in shown
+    assert "frontier 1970-01-01 00:00:10  lag 2 s" in shown
     assert re.search(r"newest\s*\n.*bid .* 1970-01-01 00:00:12", shown)
 
 

@@ -77,16 +77,16 @@ def penstock(folder: Path, select: str, *arguments: object) -> str:
     )
     # How long a line is, and so whether it is wrapped, depends on the rates.
     said = done.stderr.replace("\n  frontier", "  frontier")
-    return re.sub(r"\d+\.\d+ s|[\d,]+/s(  busy \d+ %)?", "…", said)
+    return re.sub(r"\b[\d.]+ m?s\b|[\d,.]+/s(  busy [\d.]+ %)?", "…", said)
 
 
 def test_progress_says_it_after_a_few_batches_and_at_the_end(folder: Path) -> None:
     assert penstock(folder, JOIN, "--sink", "noop").splitlines() == [
-        "batch 0  …  in a 2  b 2  out 0  state 2  …  frontier 1970-01-01 00:01:41  lag 4 days",
-        "batch 1  …  in a 2  b 2  out 0  state 4  …  frontier 1970-01-01 00:03:21  lag 4 days",
-        "batch 2  …  in a 2  b 2  out 0  state 6  …  frontier 1970-01-01 00:05:01  lag 4 days",
+        "batch 0  …  in a 2  b 2  out 0  state 2  …  frontier 1970-01-01 00:01:41  lag 4 d",
+        "batch 1  …  in a 2  b 2  out 0  state 4  …  frontier 1970-01-01 00:03:21  lag 4 d",
+        "batch 2  …  in a 2  b 2  out 0  state 6  …  frontier 1970-01-01 00:05:01  lag 4 d",
         "  joins nothing: b is 4 days ahead of a",
-        "batch 3  …  in a 2  b 2  out 0  state 8  …  frontier 1970-01-01 00:06:41  lag 4 days",
+        "batch 3  …  in a 2  b 2  out 0  state 8  …  frontier 1970-01-01 00:06:41  lag 4 d",
         "read 16 tuples; 0 results; …",
         "no results: joins nothing: b is 4 days ahead of a",
         "hint: the window of a does not reach so far; have both times the same unit and zone?",

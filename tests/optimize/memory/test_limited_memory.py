@@ -71,7 +71,7 @@ def test_explain_says_what_is_indexed_and_what_memory_is_used() -> None:
     decision = decided(5e4)
     text = physical_text(decision.physical)
     assert text.startswith(
-        "buckets S1 128, S2 64, S3 64; S4 looked through; memory 49.82 kB of 50 kB;"
+        "buckets S1 128, S2 64, S3 64; S4 looked through; memory 49.8 kB of 50 kB;"
     )
     assert "fit into a memory of 50 kB" in decision.reason
 

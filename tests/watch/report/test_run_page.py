@@ -13,10 +13,12 @@ from penstock.cli.main import app
 from penstock.engine.reports.parts import Change, FigureReport, InputReport, OperatorReport
 from penstock.engine.reports.run_head import RunHead
 from penstock.engine.reports.standing import Decided
+from penstock.plan.explain.quantity import figure
+from penstock.watch.charts.chart import Chart, Curve
 from penstock.watch.log_reader import read_log
 from penstock.watch.log_view import LogView
-from penstock.watch.report.curves import Chart, Curve, drawn, top_of
-from penstock.watch.report.markup import compact, tag
+from penstock.watch.report.curves import drawn, top_of
+from penstock.watch.report.markup import tag
 from penstock.watch.report.run_page import run_page
 from support.engines.reported import made
 from support.watch.watched_runs import chained, run_of
@@ -120,13 +122,13 @@ def test_the_page_has_the_figures_of_the_log(checkpoint: Path) -> None:
     assert changed
     assert page.count('class="mark"') == 6 * changed
     for alias, mine in last.inputs.items():
-        both = f"{compact(mine.rate or 0)} | {compact(mine.predicted_rate or 0)}"
+        both = f"{figure(mine.rate or 0)} | {figure(mine.predicted_rate or 0)}"
         assert f"{alias}: {both} tuples/s. {mine.tuples:,} tuples" in page
 
 
 def test_a_curve_goes_through_its_values() -> None:
     values = (0.0, 5.0, None, 10.0, float("nan"), 2.5)
-    chart = Chart("T", (3, 4, 5, 6, 7, 8), (Curve("c", values),), (6,))
+    chart = Chart("t", "T", (3, 4, 5, 6, 7, 8), (Curve("c", values),), (6,))
     found = drawn(chart)
     assert found is not None
     (line,) = re.findall(r'points="([^"]*)"', found)
@@ -136,21 +138,13 @@ def test_a_curve_goes_through_its_values() -> None:
         ("356.0", "12.0"),
         ("552.0", "135.0"),
     ]
-    assert drawn(Chart("T", (1,), (Curve("c", (None,)),))) is None
-    assert drawn(Chart("T", (), ())) is None
+    assert drawn(Chart("t", "T", (1,), (Curve("c", (None,)),))) is None
+    assert drawn(Chart("t", "T", (), ())) is None
 
 
 @pytest.mark.parametrize(("most", "top"), [(1.0, 1.0), (1.01, 2.0), (0.03, 0.05), (740.0, 1000.0)])
 def test_axes_end_at_round_numbers(most: float, top: float) -> None:
     assert top_of(most) == pytest.approx(top)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0"), (0.1234, "0.123"), (999.0, "999"), (45_000.0, "45k"), (1.2e6, "1.2M")],
-)
-def test_figures_in_pictures_are_short(value: float, text: str) -> None:
-    assert compact(value) == text
 
 
 def test_what_no_document_may_have_is_replaced() -> None:

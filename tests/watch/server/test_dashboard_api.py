@@ -148,6 +148,8 @@ def test_the_page_loads_nothing_from_elsewhere(checkpoint: Path) -> None:
         assert not re.findall(r"https?:|//[a-z]+\.|url\(|@import", text), path.name
         served = client(checkpoint).get(f"/page/{path.name}")
         assert (served.status_code, served.text) == (200, path.read_text("utf-8"))
+    library = (PAGE / "vendor" / "uPlot.iife.min.js").read_text("utf-8")
+    assert not re.findall(r"https?:|eval\(|new Function|innerHTML", library.partition("*/")[2])
     named = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert named
     for name in named:

@@ -9,12 +9,11 @@ import pytest
 
 from penstock.engine.reports.parts import Change, InputReport, OperatorReport
 from penstock.engine.reports.run_head import RunHead
-from penstock.plan.explain.quantity import seconds
+from penstock.plan.explain.quantity import figure, seconds
 from penstock.watch.log_reader import read_log
 from penstock.watch.log_view import LogView
 from penstock.watch.terminal.frame import frame, last_line
 from penstock.watch.terminal.glyphs import bar, cut, printable, sparkline
-from penstock.watch.terminal.stream_lines import figure
 from support.engines.reported import made
 from support.watch.watched_runs import chained, run_of
 
@@ -35,7 +34,7 @@ def test_the_figures_are_those_of_the_log(checkpoint: Path) -> None:
     log = read_log(str(checkpoint))
     lines, last = frame(log, log.reports[-1].at + 60, 200), log.reports[-1]
     assert lines[0] == f"{checkpoint}: has ended; it read what was there as fast as it could"
-    assert lines[1].startswith(f"batch {last.batch}, 1 minute ago; on local, into parquet:")
+    assert lines[1].startswith(f"batch {last.batch}, 60 s ago; on local, into parquet:")
     assert f"results  {last.total_results:,}, {last.results:,} in the last batch" in "\n".join(
         lines
     )

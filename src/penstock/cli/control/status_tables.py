@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from penstock.engine.reports.parts import FigureReport, OperatorReport
 from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
-from penstock.plan.explain.quantity import number, percent, seconds, shortened
+from penstock.plan.explain.quantity import count, figure, percent, seconds, shortened
 from penstock.table import table
 
 _WIDEST = 40
@@ -33,7 +33,7 @@ def tables(report: Report) -> Iterator[list[str]]:
         if rows:
             yield _known(heading, rows[:_MOST])
             if rows[_MOST:]:
-                yield [f"… {len(rows) - _MOST:,} more"]
+                yield [f"… {count(len(rows) - _MOST)} more"]
 
 
 def _known(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -43,24 +43,24 @@ def _known(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _maybe(value: float | None) -> str:
-    return "" if value is None else number(value)
+    return "" if value is None else figure(value)
 
 
-def _some(count: int | None) -> str:
+def _some(many: int | None) -> str:
     """A count that is worth a column only where there is something."""
-    return f"{count:,}" if count else ""
+    return count(many) if many else ""
 
 
 def _streams(report: Report) -> list[list[str]]:
     return [
         [
             name,
-            f"{count:,}",
+            count(rows),
             _some(report.late.get(name)),
             _some(report.malformed.get(name)),
             "" if (newest := report.newest.get(name)) is None else moment(newest),
         ]
-        for name, count in report.read.items()
+        for name, rows in report.read.items()
     ]
 
 
@@ -68,7 +68,7 @@ def _inputs(report: Report) -> list[list[str]]:
     return [
         [
             alias,
-            f"{each.tuples:,}",
+            count(each.tuples),
             _maybe(each.rate),
             _maybe(each.predicted_rate),
             _maybe(each.arrival_rate),
@@ -81,7 +81,7 @@ def _inputs(report: Report) -> list[list[str]]:
 
 def _modules(report: Report) -> list[list[str]]:
     return [
-        [name, f"{each.tuples:,}", _maybe(each.predicted), f"{each.bytes:,}"]
+        [name, count(each.tuples), _maybe(each.predicted), count(each.bytes)]
         for name, each in report.modules.items()
     ]
 
@@ -89,37 +89,36 @@ def _modules(report: Report) -> list[list[str]]:
 def _phases(report: Report) -> list[list[str]]:
     whole = sum(report.phases.values())
     return [
-        [name, seconds(spent), percent(float(f"{spent / whole:.2g}")) if whole > 0 else ""]
+        [name, seconds(spent), percent(spent / whole) if whole > 0 else ""]
         for name, spent in report.phases.items()
     ]
 
 
 def _figures(report: Report) -> list[list[str]]:
-    worst = sorted(report.figures, key=lambda figure: -figure.factor)
-    return [_figure(figure) for figure in worst]
+    return [_figure(each) for each in sorted(report.figures, key=lambda each: -each.factor)]
 
 
-def _figure(figure: FigureReport) -> list[str]:
+def _figure(each: FigureReport) -> list[str]:
     return [
-        shortened(figure.what, _WIDEST),
-        _value(figure),
-        "" if figure.error is None else f"± {figure.error:.2g}",
-        _maybe(figure.predicted),
-        "" if figure.predicted is None else _factor(figure.factor),
+        shortened(each.what, _WIDEST),
+        _value(each),
+        "" if each.error is None else f"± {figure(each.error)}",
+        _maybe(each.predicted),
+        "" if each.predicted is None else _factor(each.factor),
     ]
 
 
-def _value(figure: FigureReport) -> str:
-    match figure.unit:
+def _value(each: FigureReport) -> str:
+    match each.unit:
         case "s":
-            return seconds(figure.value)
+            return seconds(each.value)
         case "passes":
-            return f"{percent(figure.value)} pass"
-    return f"{number(figure.value)} {figure.unit}".rstrip()
+            return f"{percent(each.value)} pass"
+    return f"{figure(each.value)} {each.unit}".rstrip()
 
 
 def _factor(factor: float) -> str:
-    return f"{number(float(f'{factor:.3g}'))}×"
+    return f"{figure(factor)}×"
 
 
 def _operators(report: Report) -> list[list[str]]:
@@ -143,8 +142,8 @@ def _operator(operator: OperatorReport) -> list[str]:
     is_known = operator.predicted is not None and operator.went_in
     return [
         shortened(f"{operator.driver}: {operator.operator}", _WIDEST) + route,
-        f"{operator.went_in:,}",
-        f"{operator.came_out:,}",
+        count(operator.went_in),
+        count(operator.came_out),
         _maybe(_out(operator)),
         _maybe(operator.predicted),
         _factor(_off(operator)) if is_known else "",

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from textwrap import indent
 
 from penstock.cli.control.status_tables import tables
-from penstock.duration import MICROS, Duration
+from penstock.duration import MICROS
 from penstock.engine.reports.report import Report
 from penstock.engine.reports.run_head import STOPPED, RunHead
 from penstock.engine.reports.standing import Decided, Standing
 from penstock.engine.rows.event_time import moment
-from penstock.plan.explain.quantity import number, percent, seconds
+from penstock.plan.explain.quantity import bytes_text, count, figure, percent, seconds
 from penstock.watch.log_view import LogView, log_of
 from penstock.watch.verdict import busy_share, pace
-
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def status_text(standing: Standing, now: float) -> str:
@@ -80,42 +78,37 @@ def _batch(log: LogView, now: float) -> Iterator[tuple[str, str]]:
     last = log.last
     if last is None:
         return
-    ago = f", {Duration.of_seconds(max(0.0, now - last.at)).about} ago" if last.at else ""
+    ago = f", {seconds(max(0.0, now - last.at))} ago" if last.at else ""
     cpu = f", {seconds(last.cpu)} of CPU" if last.cpu else ""
     yield "batch", f"{last.batch}{ago}, took {seconds(last.seconds)}{cpu}"
-    yield "results", f"{last.results:,} in the batch, {last.total_results:,} in all"
+    yield "results", f"{count(last.results)} in the batch, {count(last.total_results)} in all"
     if last.waiting is not None:
         yield "", f"none in it: {last.waiting.reason}"
     if last.frontier is not None:
-        lag = f", lag {Duration(last.lag or 0).about}"
+        lag = f", lag {seconds((last.lag or 0) / MICROS)}"
         yield "frontier", f"{moment(last.frontier)}{lag}"
     if last.delay is not None:
         yield "delay", f"{seconds(last.delay)}{_expected_delay(last)}"
     if last.backlog:
         waits = {name: count for name, count in last.backlog.items() if count}
-        yield "backlog", ", ".join(f"{n} {c:,} to read" for n, c in waits.items()) or "none"
+        yield "backlog", ", ".join(f"{n} {count(c)} to read" for n, c in waits.items()) or "none"
     busy = busy_share(log)
     if busy is not None:
         said = pace(log)
-        yield "busy", percent(round(busy, 3)) + (f": it {said}" if said else "")
+        yield "busy", percent(busy) + (f": it {said}" if said else "")
     yield "state", _state(last)
 
 
 def _state(last: Report) -> str:
     size = sum(module.bytes for module in last.modules.values())
-    held = f", {_bytes(size)}" if last.modules else ""
-    wanted = "" if last.prediction is None else f" (expected {number(last.prediction.state)})"
-    return f"{last.state_tuples:,} tuples{held}{wanted}"
+    held = f", {bytes_text(size)}" if last.modules else ""
+    wanted = "" if last.prediction is None else f" (expected {figure(last.prediction.state)})"
+    return f"{count(last.state_tuples)} tuples{held}{wanted}"
 
 
 def _expected_delay(last: Report) -> str:
     found = None if last.prediction is None else last.prediction.delay
-    return "" if found is None else f" (expected {seconds(float(f'{found:.3g}'))})"
-
-
-def _bytes(size: int) -> str:
-    scale, unit = next((each for each in _UNITS if size >= each[0]), (1, "bytes"))
-    return f"{number(float(f'{size / scale:.3g}'))} {unit}"
+    return "" if found is None else f" (expected {seconds(found)})"
 
 
 def _pinned(standing: Standing) -> Iterator[tuple[str, str]]:
@@ -129,11 +122,11 @@ def _plan(last: Report | None) -> list[tuple[str, str]]:
     facts = [("plan", last.plan)]
     if last.prediction is not None:
         wanted = last.prediction
-        work = f"{number(wanted.utilization)} s/s of work"
-        facts.append(("expected", f"{work}, {number(wanted.output_rate)} results/s"))
+        work = f"{figure(wanted.utilization)} s/s of work"
+        facts.append(("expected", f"{work}, {figure(wanted.output_rate)} results/s"))
     if last.span and last.cpu:
-        work = f"{number(float(f'{last.cpu / last.span:.3g}'))} s/s of work"
-        facts.append(("measured", f"{work}, {number(last.results / last.span)} results/s"))
+        work = f"{figure(last.cpu / last.span)} s/s of work"
+        facts.append(("measured", f"{work}, {figure(last.results / last.span)} results/s"))
     return facts
 
 

@@ -12,14 +12,22 @@ from penstock.engine.reports.report import Report
 from penstock.plan.explain.quantity import percent
 
 _STREAMS = ("bid", "auction", "person")
-_HEADINGS = ("second", *(f"{name}/s" for name in _STREAMS), "state", "took", "busy", "lag", "kept")
+_HEADINGS = (
+    "second",
+    *(f"{name}/s" for name in _STREAMS),
+    "state",
+    "took",
+    "busy",
+    "delay",
+    "kept",
+)
 _WIDTHS = (6, 9, 9, 9, 11, 7, 6, 7, 6)
 
 
 class BatchTable:
     """Gives the lines of each batch; what happens on the site stands before the batch that has it.
 
-    Rates are by event time, the lag is how late results are behind their data.
+    Rates are by event time; the delay is from when data could be read until its results.
     """
 
     def __init__(self, site: Site):

@@ -79,13 +79,13 @@ def _shed(each: Shedding) -> str:
     until = f"to {each.last:.1f}" if each.is_over else "to the end"
     return (
         f"From second {each.first:.1f} {until} it shed tuples, and kept {kept} at the least; "
-        f"results were {each.delay:.1f} s behind their data at the most."
+        f"the delay of results was {each.delay:.1f} s at the most."
     )
 
 
 def _whole(story: Story) -> str:
     share = percent(round(1.0 - story.shed / story.tuples, 3)) if story.tuples else "all"
-    late = "" if story.delay is None else f" The last ones were {story.delay:.1f} s behind."
+    late = "" if story.delay is None else f" The delay of the last ones was {story.delay:.1f} s."
     return (
         f"It read {story.tuples:,} tuples in {story.clock:.0f} seconds, kept {share} of them, "
         f"and told {story.results:,} changes of its view.{late}"

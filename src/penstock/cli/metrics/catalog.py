@@ -39,7 +39,7 @@ _OF_STREAMS = (
     Metric("penstock_malformed_rows_total", "counter", "Rows that cannot be read.", ("stream",)),
     Metric("penstock_unreadable_files_total", "counter", "Files that cannot be read.", ("stream",)),
     Metric("penstock_backlog", "gauge", "Files or blocks that wait to be read.", ("stream",)),
-    Metric("penstock_stream_lag_seconds", "gauge", "Event time behind all streams.", ("stream",)),
+    Metric("penstock_stream_lag_seconds", "gauge", "Event time behind the newest.", ("stream",)),
 )
 _INPUT = (QUERY, "input")
 _OF_INPUTS = (

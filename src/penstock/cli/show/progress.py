@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.cli.show.decisions import decision_lines
-from penstock.duration import Duration
+from penstock.duration import MICROS
 from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
-from penstock.plan.explain.quantity import percent
+from penstock.plan.explain.quantity import figure, percent, rate, seconds
 
 # Rates are over this many of the latest batches.
 _RECENT = 20
@@ -81,8 +81,8 @@ class Progress:
         if self._live is not None:
             self._live.update(self._table(report))
         else:
-            rate = sum(report.read.values()) / self._since_last()
-            print(_line(report, rate), file=sys.stderr, flush=True)
+            pace = sum(report.read.values()) / self._since_last()
+            print(_line(report, pace), file=sys.stderr, flush=True)
             if report.waiting is not None and _is_told(self._empty):
                 print(f"  {report.waiting.reason}", file=sys.stderr, flush=True)
             for line in decisions:
@@ -92,7 +92,7 @@ class Progress:
         table = Table(box=None, pad_edge=False)
         for heading in ("stream", "tuples", "tuples/s", "late", "malformed", "newest"):
             table.add_column(heading, justify="left" if heading == "stream" else "right")
-        seconds = self._span()
+        span = self._span()
         for name in report.read:
             recent = sum(r.read.get(name, 0) for _, r in self._recent)
             newest = report.newest.get(name)
@@ -100,16 +100,16 @@ class Progress:
             table.add_row(
                 name,
                 f"{self._read[name]:,}",
-                f"{recent / seconds:,.0f}",
+                figure(recent / span),
                 f"{self._late[name]:,}",
                 f"{self._malformed[name]:,}",
                 when if name in report.newest else "",
             )
         results = sum(r.results for _, r in self._recent)
         table.add_row(
-            Text("results", style="bold"), f"{report.total_results:,}", f"{results / seconds:,.0f}"
+            Text("results", style="bold"), f"{report.total_results:,}", figure(results / span)
         )
-        foot = f"batch {report.batch} took {report.seconds:.2f} s · state {_tuples(report)}"
+        foot = f"batch {report.batch} took {seconds(report.seconds)} · state {_tuples(report)}"
         if report.busy is not None:
             foot += f" · {_busy(report)}"
         if self._unreadable:
@@ -138,7 +138,7 @@ class Progress:
         if self.last is None:
             print("nothing to read", file=sys.stderr)
             return
-        seconds = time.monotonic() - self._started
+        took = time.monotonic() - self._started
         read = sum(self._read.values())
         late, malformed = sum(self._late.values()), sum(self._malformed.values())
         # Of a script's queries one may have shed what another keeps.
@@ -146,7 +146,7 @@ class Progress:
         drops = _drops(late, malformed, self._unreadable, shed)
         results, total = f"{self._results:,} results", self.last.total_results
         results += f" ({total:,} since the checkpoint began)" if total > self._results else ""
-        print(f"read {read:,} tuples{drops}; {results}; {seconds:.1f} s", file=sys.stderr)
+        print(f"read {read:,} tuples{drops}; {results}; {seconds(took)}", file=sys.stderr)
         if not self._results and self.last.waiting is not None:
             hint = f"\nhint: {self.last.waiting.hint}" if self.last.waiting.hint else ""
             print(f"no results: {self.last.waiting.reason}{hint}", file=sys.stderr)
@@ -162,28 +162,28 @@ class Progress:
         print(said + since, file=sys.stderr)
 
 
-def _line(report: Report, rate: float) -> str:
+def _line(report: Report, pace: float) -> str:
     late, malformed = sum(report.late.values()), sum(report.malformed.values())
     unreadable = sum(report.unreadable.values())
-    parts = [f"batch {report.batch}", f"{report.seconds:.2f} s", f"in {_counts(report.read)}"]
+    parts = [f"batch {report.batch}", seconds(report.seconds), f"in {_counts(report.read)}"]
     parts += [f"late {late:,}"] if late else []
     parts += [f"malformed {malformed:,}"] if malformed else []
     parts += [_files(unreadable)] if unreadable else []
     parts += [f"shed {_counts(report.shed)}"] if report.shed else []
-    parts += [f"out {report.results:,}", f"state {report.state_tuples:,}", f"{rate:,.0f}/s"]
+    parts += [f"out {report.results:,}", f"state {report.state_tuples:,}", rate(pace)]
     parts += [_busy(report)] if report.busy is not None else []
     return _wrapped([*parts, *_frontier(report)])
 
 
 def _busy(report: Report) -> str:
-    return f"busy {percent(round(report.busy or 0.0, 2))}"
+    return f"busy {percent(report.busy or 0.0)}"
 
 
 def _frontier(report: Report) -> list[str]:
     """Up to when all has been seen, and how far that is behind the newest tuple."""
     if report.frontier is None:
         return ["no frontier yet"]
-    return [f"frontier {moment(report.frontier)}  lag {Duration(report.lag or 0).about}"]
+    return [f"frontier {moment(report.frontier)}  lag {seconds((report.lag or 0) / MICROS)}"]
 
 
 def _wrapped(parts: list[str]) -> str:

@@ -1,7 +1,12 @@
-"""Figures as people read them: thousands marked, short, with a unit, `~` before a guess."""
+"""Figures as people read them: thousands marked, short, with a unit, `~` before a guess.
+
+What a run has measured has three digits (`figure`), what was counted has all of them (`count`).
+`watch/page/format.js` writes both, rates, parts, times and bytes by the same rules.
+"""
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Context
 from math import isfinite
 
 from penstock.plan.decision import Estimate, Statistic
@@ -10,7 +15,21 @@ from penstock.plan.decision import Estimate, Statistic
 _LONG = 1e7
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 _EXPONENT = 1e15
-_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+# Smaller figures have an exponent too: nobody counts so many zeros.
+_SMALL = 1e-4
+_THREE_DIGITS = Context(prec=3, rounding=ROUND_HALF_UP)
+# From how many seconds on a time is told in a unit, and its seconds.
+_TIMES = (
+    (172_800.0, 86_400.0, "d"),
+    (7_200.0, 3_600.0, "h"),
+    (120.0, 60.0, "min"),
+    (0.1, 1.0, "s"),
+    (1e-4, 1e-3, "ms"),
+    (1e-7, 1e-6, "µs"),
+    (0.0, 1e-9, "ns"),
+)
+_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_UNKNOWN = "–"
 # What is kept of a stream that is as good as whole: it reads 100 %.
 _ALL = 0.9995
 
@@ -25,7 +44,7 @@ def number(value: float | None) -> str:
         return f"{value:.3g}"
     if value >= _LONG:
         return next(f"{value / scale:.3g}{sign}" for scale, sign in _SCALES if value >= scale)
-    return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:,.3g}"
+    return f"{value:,.0f}" if value == int(value) or value >= 100 else figure(value)
 
 
 def roughly(text: str, is_guess: bool) -> str:
@@ -33,17 +52,44 @@ def roughly(text: str, is_guess: bool) -> str:
     return f"~{text}" if is_guess else text
 
 
-def percent(fraction: float) -> str:
+def figure(value: float | None) -> str:
+    """A figure that was measured, with three digits: `0.0123`, `12,300`, `45.6M`."""
+    if value is None:
+        return _UNKNOWN
+    if not isfinite(value):
+        return "∞"
+    digits = _THREE_DIGITS.create_decimal(value)
+    short = float(digits) + 0.0  # A zero of a negative one.
+    size = abs(short)
+    if size >= _EXPONENT or 0.0 < size < _SMALL:
+        return f"{digits.normalize():e}"
+    if size >= _LONG:
+        return next(f"{short / scale:.3g}{sign}" for scale, sign in _SCALES if size >= scale)
+    return f"{short:,.7g}"
+
+
+def count(value: int | None) -> str:
+    """A number of things, all its digits: `1,234,567`."""
+    return _UNKNOWN if value is None else f"{value:,}"
+
+
+def rate(value: float | None) -> str:
+    """So many a second, as `12,300/s`."""
+    return _UNKNOWN if value is None else f"{figure(value)}/s"
+
+
+def percent(fraction: float | None) -> str:
     """A fraction as `100 %`."""
-    return f"{100 * fraction:.3g} %"
+    return _UNKNOWN if fraction is None else f"{figure(100 * fraction)} %"
 
 
-def seconds(value: float) -> str:
-    """A time in the unit that suits it: `0.5 ms`, `12 s`."""
-    if not value:
-        return "0 s"
-    scale, unit = next((s for s in _SECONDS if value >= s[0] * 0.1), _SECONDS[-1])
-    return f"{number(float(f'{value / scale:.4g}'))} {unit}"
+def seconds(value: float | None) -> str:
+    """A time in the unit that suits it: `0.5 ms`, `12 s`, `2.5 min`, `3 h`."""
+    if value is None or not value:
+        return _UNKNOWN if value is None else "0 s"
+    short = abs(float(_THREE_DIGITS.create_decimal(value)))
+    size, unit = next((size, unit) for least, size, unit in _TIMES if short >= least)
+    return f"{figure(value / size)} {unit}"
 
 
 def statistic_text(statistic: Statistic) -> str:
@@ -78,9 +124,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def bytes_text(value: float) -> str:
-    """`3.2 kB`, to four digits."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 999.95:
-            return f"{value:.4g} {unit}"
-        value /= 1000
-    return f"{value:.4g} TB"
+    """`3.2 kB`, by thousands."""
+    short = abs(float(_THREE_DIGITS.create_decimal(value)))
+    size, unit = next(((s, u) for s, u in _BYTES if short >= s), _BYTES[-1])
+    return f"{figure(value / size)} {unit}"

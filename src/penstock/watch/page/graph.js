@@ -1,7 +1,7 @@
 // The plan as it runs: nodes in columns by their level, edges as wide as their rates.
 
 import { drawn, element, table } from "./dom.js";
-import { both, number, percent, rate, seconds } from "./format.js";
+import { both, figure, percent, rate, seconds } from "./format.js";
 
 const BOX = { width: 168, height: 62, gap: 84, between: 20 };
 const shortened = (text, most = 18) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
@@ -56,7 +56,7 @@ function flow(edge, places, most) {
     "stroke-width": width.toFixed(1), d: `M${x} ${y}C${middle} ${y} ${middle} ${level} ${to} ${level}` },
     drawn("title", {}, `${both(edge.measured, edge.estimated, rate)} (measured | estimated)`));
   return [line, drawn("text", { x: x + 6, y: y - 8 }, rate(edge.measured)),
-    drawn("text", { x: x + 6, y: y + 18 }, edge.estimated === null ? "" : `| ${number(edge.estimated)}`)];
+    drawn("text", { x: x + 6, y: y + 18 }, edge.estimated === null ? "" : `| ${figure(edge.estimated)}`)];
 }
 
 export function planGraph(graph, choose) {
@@ -76,8 +76,8 @@ export function planGraph(graph, choose) {
 export function costTable(terms) {
   const whole = terms.reduce((sum, term) => sum + term.seconds, 0);
   const rows = terms.map((term) => [term.what, term.count === null ? "" : rate(term.count),
-    term.unit === null ? "" : seconds(term.unit), `${number(term.seconds)} s/s`, percent(whole > 0 ? term.seconds / whole : 0)]);
-  if (terms.length > 1) rows.push(["together", "", "", `${number(whole)} s/s`, ""]);
+    term.unit === null ? "" : seconds(term.unit), `${figure(term.seconds)} s/s`, percent(whole > 0 ? term.seconds / whole : 0)]);
+  if (terms.length > 1) rows.push(["together", "", "", `${figure(whole)} s/s`, ""]);
   return table([["work"], ["times", true], ["× one takes", true], ["= work", true], ["of it", true]], rows);
 }
 

@@ -1,5 +1,6 @@
 // The page: which run, which query and which view is shown, and news from the server.
 
+import { forget } from "./curves.js";
 import { element } from "./dom.js";
 import { STILL, TITLES, VIEWS } from "./views.js";
 
@@ -24,6 +25,7 @@ export async function ask(path, more = {}, options = {}) {
 
 function failed(error) {
   at("view").replaceChildren(element("p", { class: "bad", role: "alert" }, error.message));
+  forget();
 }
 
 async function show() {
@@ -35,6 +37,7 @@ async function show() {
     if (mine !== asked) return;
     const parts = VIEWS[chosen.view](data, { ask, refresh: show, of: `${chosen.run}/${chosen.query}` });
     at("view").replaceChildren(...parts.filter(Boolean));
+    forget();
     at("view").dataset.view = chosen.view;
     at("view").dataset.shown = shown;
   } catch (error) {

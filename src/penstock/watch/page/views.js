@@ -1,8 +1,9 @@
 // The views, by their names: each makes elements of the JSON that the server gives.
 
-import { curves, hue, share, spark, stacks } from "./charts.js";
+import { hue, share, spark } from "./charts.js";
+import { curves } from "./curves.js";
 import { drawn, element, heading, table, tile, tiles } from "./dom.js";
-import { bytes, clock, moreWork, number, percent, rate, seconds } from "./format.js";
+import { bytes, clock, count, figure, moreWork, percent, rate, seconds } from "./format.js";
 import { costTable, nodeDetails, planGraph } from "./graph.js";
 
 function delayNotes(data) {
@@ -10,32 +11,30 @@ function delayNotes(data) {
   return known.map(([word, value]) => `${word} ${seconds(value)}`).join("; ");
 }
 
-function now(data) {
+function now(data, { of }) {
   const streams = data.streams.map((line) => [line.alias, rate(line.rate), spark(line.rates, line.predicted),
-    rate(line.predicted), rate(line.arrival_rate), number(line.tuples), line.shed ? number(line.shed) : "",
+    rate(line.predicted), rate(line.arrival_rate), count(line.tuples), line.shed ? count(line.shed) : "",
     percent(line.kept)]);
-  const sources = data.sources.map((line) => [line.name, number(line.read), number(line.late),
-    line.malformed ? number(line.malformed) : "", line.behind === null ? "" : seconds(line.behind),
-    line.backlog === null ? "" : number(line.backlog)]);
+  const sources = data.sources.map((line) => [line.name, count(line.read), count(line.late),
+    line.malformed ? count(line.malformed) : "", line.behind === null ? "" : seconds(line.behind),
+    line.backlog === null ? "" : count(line.backlog)]);
   return [
     element("p", { class: "verdict" }, data.verdict),
     tiles(
       element("div", {}, element("dt", {}, "busy, of 1"), element("dd", {}, percent(data.busy)), share(data.busy, data.is_running && !data.reads_all)),
       tile("lag", seconds(data.lag)),
       tile("delay", seconds(data.delay), delayNotes(data)),
-      tile("results", rate(data.output_rate), `expected ${rate(data.predicted_output_rate)}; ${number(data.total_results)} in all`),
-      tile("work", data.work === null ? "–" : `${number(data.work)} s/s`, `expected ${number(data.predicted_work)} s/s`),
-      tile("batch", number(data.batch), clock(data.at)),
+      tile("results", rate(data.output_rate), `expected ${rate(data.predicted_output_rate)}; ${count(data.total_results)} in all`),
+      tile("work", data.work === null ? "–" : `${figure(data.work)} s/s`, `expected ${figure(data.predicted_work)} s/s`),
+      tile("batch", count(data.batch), clock(data.at)),
     ),
     data.waiting ? element("p", {}, `No results in the last batch: ${data.waiting}`) : null,
     heading("Streams"),
     table([["input"], ["rate", true], ["history"], ["expected", true], ["by the clock", true], ["tuples", true],
       ["shed", true], ["kept", true]], streams),
     heading("Sources"),
-    table([["source"], ["rows", true], ["late", true], ["malformed", true], ["behind the newest", true], ["to read", true]], sources),
-    heading("Results a second"),
-    curves([{ name: "results/s", values: data.output_rates }], { ruler: data.predicted_output_rate,
-      form: rate, label: "results for a second of event time, by batch; the line is what was expected" }),
+    table([["source"], ["rows", true], ["late", true], ["malformed", true], ["lag", true], ["backlog", true]], sources),
+    curves(data.charts, of),
   ];
 }
 
@@ -49,7 +48,7 @@ function plan(data) {
   const before = data.nodes.find((node) => node.id === chosenNode);
   if (before) choose(before);
   return [
-    element("p", {}, "Batch ", number(data.batch), " follows ", element("code", {}, data.plan)),
+    element("p", {}, "Batch ", count(data.batch), " follows ", element("code", {}, data.plan)),
     data.standing ? element("p", { class: data.better === null ? "faint" : null }, `It is ${data.standing}.`) : null,
     data.filling.length ? element("p", {}, `Inner state fills itself: ${data.filling.join(", ")}`) : null,
     planGraph(data, choose), details,
@@ -58,25 +57,20 @@ function plan(data) {
   ];
 }
 
-function batches(data) {
+function batches(data, { of }) {
   if (!data.batches.length) return [element("p", { class: "faint" }, "No batch yet.")];
-  const bars = data.batches.map((bar) => data.phases.filter((name) => name !== "wait").map((name) => bar.phases[name] || 0));
   const skews = Object.entries(data.skews);
-  const titles = data.batches.map((bar) => `batch ${bar.batch}: ${seconds(bar.seconds)}${bar.is_switch ? ", another plan" : ""}`);
-  const rows = data.batches.slice(-20).reverse().map((bar) => [bar.is_switch ? `${bar.batch} (another plan)` : number(bar.batch),
-    clock(bar.at), seconds(bar.seconds), seconds(bar.cpu), percent(bar.busy), number(bar.read), number(bar.results),
-    number(bar.state_tuples), bar.backlog === null ? "" : number(bar.backlog), bar.delay === null ? "" : seconds(bar.delay)]);
+  const rows = data.batches.slice(-20).reverse().map((bar) => [bar.is_switch ? `${bar.batch} (another plan)` : count(bar.batch),
+    clock(bar.at), seconds(bar.seconds), seconds(bar.cpu), percent(bar.busy), count(bar.read), count(bar.results),
+    count(bar.state_tuples), bar.backlog === null ? "" : count(bar.backlog), bar.delay === null ? "" : seconds(bar.delay)]);
   return [
-    heading(data.trigger ? `Seconds by phase; the line is the trigger, ${seconds(data.trigger)}` : "Seconds by phase"),
-    stacks(data.phases.filter((name) => name !== "wait"), bars, { ruler: data.trigger, form: seconds, titles }),
-    heading("Pieces that wait to be read"),
-    curves([{ name: "backlog", values: data.batches.map((bar) => bar.backlog) }], { form: number, label: "files and blocks, by batch" }),
+    curves(data.charts, of),
     skews.length ? heading("Largest partitions, after the last batch") : null,
     skews.length ? table([["module"], ["largest, of the mean", true], ["", false]],
-      skews.map(([name, skew]) => [name, `${number(skew)} ×`, share(1 / skew, false)])) : null,
+      skews.map(([name, skew]) => [name, `${figure(skew)} ×`, share(1 / skew, false)])) : null,
     heading("The last batches"),
     table([["batch"], ["at"], ["took", true], ["CPU", true], ["busy", true], ["read", true], ["results", true],
-      ["state", true], ["to read", true], ["delay", true]], rows),
+      ["state", true], ["backlog", true], ["delay", true]], rows),
   ];
 }
 
@@ -87,7 +81,7 @@ function decisions(data) {
     element("p", { class: "faint" }, clock(line.at), line.batch === null ? "" : `, batch ${line.batch}`, ` – ${line.kind}`),
     element("p", {}, line.reason), line.plan ? element("p", {}, element("code", {}, line.plan)) : null,
     said(line) ? element("p", { class: "faint" }, said(line)) : null));
-  const plans = data.plans.map((span) => [element("code", {}, span.plan), `${number(span.first)} to ${number(span.last)}`,
+  const plans = data.plans.map((span) => [element("code", {}, span.plan), `${count(span.first)} to ${count(span.last)}`,
     clock(span.since), seconds(span.until - span.since)]).reverse();
   return [heading("Plans"), table([["plan"], ["batches"], ["since"], ["for", true]], plans),
     heading("Decisions, the latest first"),
@@ -99,10 +93,10 @@ const hot = { of: null, shown: null };
 
 function keyTables(data) {
   if (data.missing) return [element("p", { class: "faint" }, data.missing)];
-  const rows = data.modules.flatMap((module) => module.hottest.map((line) => [module.module, line.key, number(line.rows),
-    percent(line.part), `${number(line.times_mean)} × the mean`, module.by]));
-  const looks = data.modules.map((module) => `${number(module.looked_at)} of ${number(module.rows)} rows of ${module.module}, ${number(module.keys)} keys`);
-  return [element("p", { class: "faint" }, `After batch ${number(data.batch)}; looked at ${looks.join("; ")}.`),
+  const rows = data.modules.flatMap((module) => module.hottest.map((line) => [module.module, line.key, count(line.rows),
+    percent(line.part), `${figure(line.times_mean)} × the mean`, module.by]));
+  const looks = data.modules.map((module) => `${count(module.looked_at)} of ${count(module.rows)} rows of ${module.module}, ${count(module.keys)} keys`);
+  return [element("p", { class: "faint" }, `After batch ${count(data.batch)}; looked at ${looks.join("; ")}.`),
     table([["module"], ["key"], ["rows", true], ["part", true], ["a key's rows", true], ["by"]], rows)];
 }
 
@@ -118,16 +112,15 @@ function hotKeys({ ask, of }) {
 }
 
 function state(data, asking) {
-  const rows = data.modules.map((module) => [module.name, number(module.tuples), spark(module.history, module.predicted),
-    module.predicted === null ? "" : element("span", { class: module.is_off ? "bad" : null }, number(module.predicted)),
-    bytes(module.bytes), module.skew === null ? "" : `${number(module.skew)} × the mean`]);
+  const rows = data.modules.map((module) => [module.name, count(module.tuples), spark(module.history, module.predicted),
+    module.predicted === null ? "" : element("span", { class: module.is_off ? "bad" : null }, figure(module.predicted)),
+    bytes(module.bytes), module.skew === null ? "" : `${figure(module.skew)} × the mean`]);
   const parts = data.modules.flatMap((module) => module.partitions.map((part) =>
-    [module.name, number(part.partition), number(part.tuples), bytes(part.bytes)]));
+    [module.name, count(part.partition), count(part.tuples), bytes(part.bytes)]));
   return [
-    tiles(tile("tuples", number(data.tuples), `expected ${number(data.predicted)}`), tile("on disk", bytes(data.bytes)),
-      tile("after batch", number(data.batch))),
-    curves([{ name: "tuples", values: data.history }], { ruler: data.predicted, form: number,
-      label: "tuples in the state, by batch; the line is what was expected" }),
+    tiles(tile("tuples", count(data.tuples), `expected ${figure(data.predicted)}`), tile("on disk", bytes(data.bytes)),
+      tile("after batch", count(data.batch))),
+    curves(data.charts, asking.of),
     heading("Modules"),
     table([["module"], ["tuples", true], ["history"], ["expected", true], ["bytes", true], ["largest partition", true]], rows),
     parts.length ? heading("Partitions") : null,
@@ -136,18 +129,16 @@ function state(data, asking) {
   ];
 }
 
-function shedding(data) {
-  const rows = data.inputs.map((line) => [line.alias, percent(line.keep), spark(line.keeps, 1), number(line.tuples),
-    number(line.shed), number(line.total_shed)]);
-  const widths = data.widths.map((line) => [line.column, `± ${percent(line.width)}`, number(line.rows)]);
+function shedding(data, { of }) {
+  const rows = data.inputs.map((line) => [line.alias, percent(line.keep), spark(line.keeps, 1), count(line.tuples),
+    count(line.shed), count(line.total_shed)]);
+  const widths = data.widths.map((line) => [line.column, `± ${percent(line.width)}`, count(line.rows)]);
   return [
     element("p", { class: "verdict" }, data.is_shedding ? "Tuples are shed" : "Nothing is shed"),
     tiles(tile("results", rate(data.results), `expected ${rate(data.expected_results)}`),
       tile("delay", seconds(data.delays.at(-1) ?? null), delayNotes(data))),
     table([["input"], ["kept", true], ["history"], ["tuples", true], ["shed", true], ["shed in all", true]], rows),
-    heading("Delay"),
-    curves([{ name: "delay", values: data.delays }], { ruler: data.wanted_delay ?? data.expected_delay, form: seconds,
-      label: `seconds from data to results, by batch; the line is what ${data.wanted_delay === null ? "was expected" : "is wanted at most"}` }),
+    curves(data.charts, of),
     widths.length ? heading("Intervals of the rows that are shown") : null,
     widths.length ? table([["column"], ["half of the interval, in the mean", true], ["rows", true]], widths) : null,
   ];
@@ -164,7 +155,7 @@ function results(data) {
   const made = table(data.columns.map((name) => [name]), data.rows.map((row) => row.map((cell) => (cell === null ? "NULL" : String(cell)))));
   made.querySelectorAll("tbody tr").forEach((row, place) => { if (isNew(texts[place])) row.classList.add("new"); });
   const what = data.is_view ? "rows that the view shows now" : "last results";
-  return [element("p", {}, `${number(data.rows.length)} ${what}${data.is_all ? "" : ", of more"}; ${number(data.total)} results in all. `,
+  return [element("p", {}, `${count(data.rows.length)} ${what}${data.is_all ? "" : ", of more"}; ${count(data.total)} results in all. `,
     data.at ? `As of ${clock(data.at)}, ${seconds(Math.max(0, Date.now() / 1000 - data.at))} ago.` : ""), made];
 }
 
@@ -177,10 +168,10 @@ function alternatives(data) {
     const cost = line.rebuild ? `; ${seconds(line.rebuild)} to rebuild, paid after ${seconds(line.pays_after)}` : "; nothing to rebuild";
     return `would save ${percent(line.saves)}${cost}`;
   };
-  const rows = data.plans.map((line) => [element("code", {}, line.plan), line.kind, `${number(line.work)} s/s`,
+  const rows = data.plans.map((line) => [element("code", {}, line.plan), line.kind, `${figure(line.work)} s/s`,
     share(line.work > 0 ? best / line.work : 1, false), line.is_running ? element("b", {}, says(line)) : says(line)]);
   return [element("p", {}, `By the figures that were measured up to batch ${data.batch}. The last batches took `
-    + `${number(data.measured_work)} s of work for a second of event time.`),
+    + `${figure(data.measured_work)} s of work for a second of event time.`),
     table([["plan"], ["kind"], ["work", true], ["as good as the best"], ["a switch"]], rows)];
 }
 
@@ -202,7 +193,7 @@ function whatIfAnswer(data) {
     element("p", { class: data.is_feasible ? "verdict" : "verdict bad" }, data.is_feasible
       ? `It keeps up with ${percent(1 - data.needed / data.cores)} to spare`
       : `It does not keep up${kept ? `; shedding would keep ${kept}` : ""}`),
-    tiles(tile("work", `${number(data.needed)} s/s`, `of ${number(data.cores)}`), tile("state", `${number(data.state)} tuples`),
+    tiles(tile("work", `${figure(data.needed)} s/s`, `of ${figure(data.cores)}`), tile("state", `${figure(data.state)} tuples`),
       tile("results", rate(data.output_rate), data.output_rate < data.full_rate ? `of ${rate(data.full_rate)}` : ""),
       tile("delay", seconds(data.delay), "in the mean")),
     element("p", {}, data.plan === data.running ? "The plan that runs is the best: " : "The best plan would be ", element("code", {}, data.plan)),
@@ -212,15 +203,15 @@ function whatIfAnswer(data) {
 function drawnMap(data) {
   const colour = (cell) => `hsl(${hue(cell.plan)} ${cell.is_feasible ? 55 : 25}% ${cell.is_feasible ? 52 : 38}%)`;
   const size = 54;
-  const count = data.cells.length;
-  const svg = drawn("svg", { viewBox: `0 0 ${70 + size * count} ${44 + size * count}`, role: "img", "aria-label": "the best plan by two rates" });
+  const side = data.cells.length;
+  const svg = drawn("svg", { viewBox: `0 0 ${70 + size * side} ${44 + size * side}`, role: "img", "aria-label": "the best plan by two rates" });
   svg.style.maxWidth = "520px";
   data.cells.forEach((row, along) => row.forEach((cell, across) => svg.append(drawn("rect", {
-    x: 70 + across * size, y: (count - 1 - along) * size, width: size - 2, height: size - 2, fill: colour(cell) },
-    drawn("title", {}, `${data.plans[cell.plan]}: ${number(cell.needed)} s/s${cell.is_feasible ? "" : ", does not keep up"}`)))));
-  data.y_rates.forEach((each, along) => svg.append(drawn("text", { x: 2, y: (count - 1 - along) * size + 30 }, number(each))));
-  data.x_rates.forEach((each, across) => svg.append(drawn("text", { x: 72 + across * size, y: count * size + 16 }, number(each))));
-  svg.append(drawn("text", { x: 72, y: count * size + 36 }, `${data.x}, tuples/s; upwards ${data.y}; dark: no plan keeps up`));
+    x: 70 + across * size, y: (side - 1 - along) * size, width: size - 2, height: size - 2, fill: colour(cell) },
+    drawn("title", {}, `${data.plans[cell.plan]}: ${figure(cell.needed)} s/s${cell.is_feasible ? "" : ", does not keep up"}`)))));
+  data.y_rates.forEach((each, along) => svg.append(drawn("text", { x: 2, y: (side - 1 - along) * size + 30 }, figure(each))));
+  data.x_rates.forEach((each, across) => svg.append(drawn("text", { x: 72 + across * size, y: side * size + 16 }, figure(each))));
+  svg.append(drawn("text", { x: 72, y: side * size + 36 }, `${data.x}, tuples/s; upwards ${data.y}; dark: no plan keeps up`));
   const legend = data.plans.map((plan, place) => {
     const swatch = element("span", { class: "swatch" });
     swatch.style.background = `hsl(${hue(place)} 55% 52%)`;
@@ -246,7 +237,7 @@ function whatIf(data, { ask }) {
   };
   const sliders = data.settings.flatMap((line) => [
     line.rate ? slider(`rate of ${line.alias}`, line.rate, rate, suppose(`rate.${line.alias}`)) : null,
-    line.window ? slider(`window of ${line.alias}`, line.window, line.is_rows ? (rows) => `${number(Math.max(1, Math.round(rows)))} rows` : seconds,
+    line.window ? slider(`window of ${line.alias}`, line.window, line.is_rows ? (rows) => `${count(Math.max(1, Math.round(rows)))} rows` : seconds,
       suppose(`window.${line.alias}`)) : null,
   ]);
   const map = element("div");
@@ -259,7 +250,7 @@ function whatIf(data, { ask }) {
   const pairs = streams.flatMap((x, place) => streams.slice(place + 1).map((y) => [x, y]));
   const buttons = pairs.slice(0, 15).map(([x, y]) => element("button", { type: "button", onclick: () => draw(x, y) }, `${x} × ${y}`));
   return [answer, heading("Suppose"),
-    element("div", { class: "sliders" }, sliders, slider("cores", data.cores, number, suppose("cores"))),
+    element("div", { class: "sliders" }, sliders, slider("cores", data.cores, figure, suppose("cores"))),
     pairs.length ? heading("The best plan over two rates") : null,
     pairs.length ? element("p", { class: "buttons" }, buttons) : null, map];
 }

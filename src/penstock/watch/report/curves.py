@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from penstock.watch.report.markup import Markup, compact, joined, tag
+from penstock.plan.explain.quantity import figure, percent, seconds
+from penstock.watch.charts.chart import Chart, Curve, Unit
+from penstock.watch.report.markup import Markup, joined, tag
 
 _WIDTH, _HEIGHT = 560, 200
 _LEFT, _TOP, _BOTTOM = 62, 12, 24
@@ -15,28 +17,13 @@ _HUES = (212, 28, 150, 330, 265, 85, 0, 185)
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A value for each batch; None where it is not known."""
-
-    name: str
-    values: tuple[float | None, ...]
-    is_expected: bool = False
-    hue: int = 0
-    """The number of its colour: a curve and what was expected of it have the same."""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Curves over the same batches; `marks` are the batches that changed the plan."""
-
-    title: str
-    batches: tuple[int, ...]
-    curves: tuple[Curve, ...]
-    marks: tuple[int, ...] = ()
-    shown: Callable[[float], str] = compact
-    least: float = 0.0
-    """The value that the axis reaches at least."""
+_SHOWN: Mapping[Unit, Callable[[float], str]] = {
+    "count": figure,
+    "rate": figure,
+    "percent": percent,
+    "seconds": seconds,
+}
+"""How an axis writes its values: what they are is in the title."""
 
 
 def drawn(chart: Chart) -> Markup | None:
@@ -79,7 +66,7 @@ def _axes(chart: Chart, scale: _Scale) -> Iterator[Markup]:
     for part in (0.0, 0.5, 1.0):
         y = f"{scale.y(part * scale.top):.1f}"
         yield tag("line", x1=_LEFT, x2=_WIDTH - 8, y1=y, y2=y, class_="grid")
-        text = chart.shown(part * scale.top)
+        text = _SHOWN[chart.unit](part * scale.top)
         yield tag("text", text, x=_LEFT - 8, y=f"{float(y) + 4:.1f}", text_anchor="end")
     for batch, anchor in {scale.first: "start", scale.last: "end"}.items():
         yield tag("text", str(batch), x=f"{scale.x(batch):.1f}", y=_HEIGHT - 6, text_anchor=anchor)

@@ -8,8 +8,6 @@ from html import escape
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff￾￿]")
 """Characters that no document may have."""
 
-_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-
 
 class Markup(str):
     """A text that is markup already; only this module makes one."""
@@ -39,14 +37,6 @@ def joined(*children: str | None) -> Markup:
 def plain(text: str) -> str:
     """A text as markup shows it."""
     return escape(_NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", text))
-
-
-def compact(value: float) -> str:
-    """A figure for a picture, where there is little room: `45k`, `1.2M`."""
-    for scale, sign in _SCALES:
-        if abs(value) >= scale:
-            return f"{value / scale:.3g}{sign}"
-    return f"{value:.3g}"
 
 
 def page(title: str, style: str, *body: str) -> str:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from penstock.plan.explain.quantity import percent, shortened
+from penstock.plan.explain.quantity import figure, percent, shortened
 from penstock.watch.plan_graph import PlanEdge, PlanGraph, PlanNode
-from penstock.watch.report.markup import Markup, compact, tag
+from penstock.watch.report.markup import Markup, tag
 
 _BOX, _TALL, _GAP, _BETWEEN = 168, 58, 104, 22
 _MOST = 18
@@ -50,7 +50,7 @@ def plan_picture(graph: PlanGraph) -> Markup | None:
 
 def both(measured: float | None, estimated: float | None) -> str:
     """`12 | 10`; what is not known is a dash."""
-    return " | ".join("–" if each is None else compact(each) for each in (measured, estimated))
+    return f"{figure(measured)} | {figure(estimated)}"
 
 
 def _placed(graph: PlanGraph) -> tuple[dict[str, _Place], float, float]:
@@ -71,7 +71,7 @@ def _placed(graph: PlanGraph) -> tuple[dict[str, _Place], float, float]:
 def _box(node: PlanNode, at: _Place) -> Markup:
     title = f"probe {node.name}" if node.kind == "probe" else node.name
     figures = both(node.measured, node.estimated)
-    below = f"{percent(round(node.load, 3))} of the time" if node.seconds else UNITS[node.kind]
+    below = f"{percent(node.load)} of the time" if node.seconds else UNITS[node.kind]
     hue = f"--hue: {150 - 145 * min(node.load, 1.0):.0f}"
     ring = tag(
         "rect", x=at.x - 4, y=at.y - 4, width=_BOX + 8, height=_TALL + 8, rx=11, class_="ring"
@@ -97,8 +97,9 @@ def _flow(edge: PlanEdge, places: Mapping[str, _Place], most: float) -> Iterator
     middle = (x + to) / 2
     part = math.sqrt((edge.measured or 0.0) / most) if most > 0 else 0.0
     path = f"M{x:.1f} {y:.1f}C{middle:.1f} {y:.1f} {middle:.1f} {level:.1f} {to:.1f} {level:.1f}"
-    said = both(edge.measured, edge.estimated)
-    title = tag("title", f"{said} tuples/s")
+    title = tag("title", f"{both(edge.measured, edge.estimated)} tuples/s")
     kind = "flow off" if edge.is_off else "flow"
     yield tag("path", title, d=path, class_=kind, style=f"stroke-width: {1.2 + 8 * part:.1f}px")
-    yield tag("text", said, x=f"{x + 4:.1f}", y=f"{y - 8 - 4 * part:.1f}", class_="rate")
+    above, below = f"{y - 8 - 4 * part:.1f}", f"{y + 15 + 4 * part:.1f}"
+    yield tag("text", figure(edge.measured), x=f"{x + 4:.1f}", y=above, class_="rate")
+    yield tag("text", f"| {figure(edge.estimated)}", x=f"{x + 4:.1f}", y=below, class_="rate")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from penstock.errors import without_passwords
 from penstock.plan.explain.pictures.style import STYLE
-from penstock.plan.explain.quantity import bytes_text, number, percent, seconds
+from penstock.plan.explain.quantity import bytes_text, count, figure, percent, seconds
+from penstock.watch.charts.run_charts import run_charts
 from penstock.watch.log_view import LogView
 from penstock.watch.now import Now, now_view
 from penstock.watch.plan_live import plan_view
@@ -14,7 +15,6 @@ from penstock.watch.report.curves import drawn
 from penstock.watch.report.look import LOOK
 from penstock.watch.report.markup import Markup, page, tag
 from penstock.watch.report.plan_picture import plan_picture
-from penstock.watch.report.run_curves import run_charts
 from penstock.watch.report.run_tables import (
     decisions_table,
     estimates_table,
@@ -87,10 +87,10 @@ def _tiles(log: LogView) -> Markup:
     size = sum(module.bytes for module in last.modules.values())
     first = log.reports[0].batch
     tiles = (
-        ("results", f"{now.total_results:,}", "in all"),
-        ("rows read", f"{read:,}", f"{late:,} late, {shed:,} shed"),
-        ("batches", f"{len(log.reports):,}", f"{first} to {last.batch}, {seconds(wall)}"),
-        ("state", f"{last.state_tuples:,} rows", bytes_text(size) if size else ""),
+        ("results", count(now.total_results), "in all"),
+        ("rows read", count(read), f"{count(late)} late, {count(shed)} shed"),
+        ("batches", count(len(log.reports)), f"{first} to {last.batch}, {seconds(wall)}"),
+        ("state", f"{count(last.state_tuples)} rows", bytes_text(size) if size else ""),
         *_load(now),
     )
     cells = (
@@ -103,7 +103,7 @@ def _tiles(log: LogView) -> Markup:
 def _load(now: Now) -> Iterator[tuple[str, str, str]]:
     if now.busy is not None:
         lag = "" if now.lag is None else f"lag {seconds(now.lag)}"
-        yield "busy", percent(round(now.busy, 3)), lag
+        yield "busy", percent(now.busy), lag
     if now.work is not None:
-        wanted = "" if now.predicted_work is None else f"expected {number(now.predicted_work)}"
-        yield "work", f"{number(float(f'{now.work:.3g}'))} s/s", wanted
+        wanted = "" if now.predicted_work is None else f"expected {figure(now.predicted_work)}"
+        yield "work", f"{figure(now.work)} s/s", wanted

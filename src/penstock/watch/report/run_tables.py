@@ -9,7 +9,7 @@ from penstock.duration import MICROS
 from penstock.engine.reports.parts import FigureReport
 from penstock.engine.reports.report import Report
 from penstock.engine.rows.event_time import moment
-from penstock.plan.explain.quantity import number, percent, seconds
+from penstock.plan.explain.quantity import count, figure, percent, seconds
 from penstock.watch.decisions import decisions_view
 from penstock.watch.log_view import LogView
 from penstock.watch.now import now_view
@@ -27,7 +27,7 @@ def streams_table(log: LogView) -> Markup | None:
         for name, counts in sums.items():
             counts.update(getattr(report, name))
     rows = [
-        [source, *(f"{counts[source]:,}" for counts in sums.values())] for source in sums["read"]
+        [source, *(count(counts[source]) for counts in sums.values())] for source in sums["read"]
     ]
     return table(["stream", "rows", "late", "malformed", "unreadable files"], rows, 4)
 
@@ -58,14 +58,14 @@ def _whole(log: LogView) -> Iterator[list[str]]:
 
 def _compared(measured: float | None, estimated: float | None, error: str = "") -> list[str]:
     is_known = measured is not None and estimated is not None
-    factor = f"{number(_short(off_by(measured, estimated)))}×" if is_known else ""
+    factor = f"{figure(off_by(measured, estimated))}×" if is_known else ""
     return [_maybe(measured), error, _maybe(estimated), factor]
 
 
-def _figure(figure: FigureReport) -> list[str]:
-    error = "" if figure.error is None else f"± {figure.error:.2g}"
-    unit = f", {figure.unit}" if figure.unit else ""
-    return [figure.what + unit, *_compared(figure.value, figure.predicted, error)]
+def _figure(each: FigureReport) -> list[str]:
+    error = "" if each.error is None else f"± {figure(each.error)}"
+    unit = f", {each.unit}" if each.unit else ""
+    return [each.what + unit, *_compared(each.value, each.predicted, error)]
 
 
 def _operators(last: Report | None) -> list[list[str]]:
@@ -107,12 +107,8 @@ def plans_table(log: LogView) -> Markup | None:
 
 def when(at: float) -> str:
     """A time of the clock, UTC."""
-    return moment(round(at) * MICROS) if at else ""
+    return moment(int(at) * MICROS) if at else ""
 
 
 def _maybe(value: float | None) -> str:
-    return "" if value is None else number(_short(value))
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.3g}") if abs(value) < 1e6 else value
+    return "" if value is None else figure(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.plan.explain.quantity import percent, seconds
+from penstock.plan.explain.quantity import count, figure, percent, seconds
 from penstock.table import table
 from penstock.watch.batches import BatchBar, Batches
 from penstock.watch.terminal.glyphs import bar, printable
@@ -23,14 +23,14 @@ def batch_lines(view: Batches, count: int) -> list[str]:
     whole = view.trigger or longest
     against = f"of {seconds(whole)}" if view.trigger else "of the longest"
     rows = [_row(each, whole) for each in shown]
-    heading = ["batch", against, "took", "read", "results", "state", "to read", "longest phases"]
+    heading = ["batch", against, "took", "read", "results", "state", "backlog", "longest phases"]
     return [*table(heading, rows), *_skews(view)]
 
 
 def _skews(view: Batches) -> list[str]:
     """The modules whose largest partition keeps the others waiting the most."""
     worst = list(view.skews.items())[:_MODULES]
-    said = ", ".join(f"{printable(name)} {skew:.3g} × the mean" for name, skew in worst)
+    said = ", ".join(f"{printable(name)} {figure(skew)} × the mean" for name, skew in worst)
     return [f"largest partitions: {said}"] if said else []
 
 
@@ -39,10 +39,10 @@ def _row(each: BatchBar, whole: float) -> list[str]:
         f"{each.batch}{' ⇄' if each.is_switch else ''}",
         bar(each.seconds / whole if whole > 0 else 0.0, _BAR),
         seconds(each.seconds),
-        f"{each.read:,}",
-        f"{each.results:,}",
-        f"{each.state_tuples:,}",
-        "" if each.backlog is None else f"{each.backlog:,}",
+        count(each.read),
+        count(each.results),
+        count(each.state_tuples),
+        "" if each.backlog is None else count(each.backlog),
         _phases(each),
     ]
 

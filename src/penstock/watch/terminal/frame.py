@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.duration import Duration
 from penstock.errors import without_passwords
+from penstock.plan.explain.quantity import seconds
 from penstock.watch.batches import batches_view
 from penstock.watch.log_view import LogView
 from penstock.watch.now import now_view
@@ -61,7 +61,7 @@ def _head(log: LogView, now: float) -> list[str]:
     last, head = log.last, log.head
     ran = "" if head is None else f"on {head.engine}, into {head.sink}"
     if last is not None:
-        ago = f", {Duration.of_seconds(max(0.0, now - last.at)).about} ago" if last.at else ""
+        ago = f", {seconds(max(0.0, now - last.at))} ago" if last.at else ""
         lines.append(printable(f"batch {last.batch}{ago}{'; ' + ran if ran else ''}"))
     elif ran:
         lines.append(printable(ran))

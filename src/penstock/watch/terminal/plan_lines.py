@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.plan.explain.quantity import percent, shortened
+from penstock.plan.explain.quantity import figure, percent, shortened
 from penstock.table import table
 from penstock.watch.plan_graph import PlanEdge, PlanGraph, PlanNode
 from penstock.watch.terminal.glyphs import printable
-from penstock.watch.terminal.stream_lines import figure
 
 _WIDEST = 44
 """Characters of an operator that are shown."""
@@ -62,5 +61,5 @@ def _row(node: PlanNode, before: str, unit: str) -> list[str]:
         f"| {figure(node.estimated)}",
         "!" if node.is_off else "",
         unit,
-        percent(float(f"{node.load:.2g}")) if node.seconds else "",
+        percent(node.load) if node.seconds else "",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.plan.explain.quantity import number, percent, seconds
+from penstock.plan.explain.quantity import count, figure, percent, seconds
 from penstock.table import table
 from penstock.watch.now import Now, StreamLine
 from penstock.watch.terminal.glyphs import bar, printable, sparkline
@@ -14,9 +14,9 @@ _COURSE, _BAR = 20, 20
 
 
 def load_lines(now: Now) -> Iterator[str]:
-    """How busy it is, how late, and how much work it has."""
+    """How busy it is, its lag and delay, and how much work it has."""
     if now.busy is not None:
-        shown = f"{bar(now.busy, _BAR)} {percent(round(now.busy, 3))}"
+        shown = f"{bar(now.busy, _BAR)} {percent(now.busy)}"
         yield f"busy     {shown}  {sparkline(now.busies, _COURSE)}"
     late = [f"lag {seconds(now.lag)}"] if now.lag is not None else []
     late += [f"delay {seconds(now.delay)}{_wanted(now)}"] if now.delay is not None else []
@@ -26,14 +26,14 @@ def load_lines(now: Now) -> Iterator[str]:
         yield f"         {', '.join(late)}"
     out = f"{figure(now.output_rate)} | {figure(now.predicted_output_rate)} a second"
     rate = f", {out}" if now.output_rate is not None else ""
-    yield f"results  {now.total_results:,}, {now.results:,} in the last batch{rate}"
+    yield f"results  {count(now.total_results)}, {count(now.results)} in the last batch{rate}"
     if now.waiting is not None:
         yield f"         {printable(now.waiting)}"
 
 
 def _wanted(now: Now) -> str:
     known = (("wanted", now.wanted_delay), ("expected", now.expected_delay))
-    said = [f"{word} {seconds(float(f'{t:.3g}'))}" for word, t in known if t is not None]
+    said = [f"{word} {seconds(t)}" for word, t in known if t is not None]
     return f" ({', '.join(said)})" if said else ""
 
 
@@ -45,15 +45,15 @@ def stream_lines(now: Now) -> list[str]:
     sources = [
         [
             printable(each.name),
-            f"{each.read:,}",
-            f"{each.late:,}",
-            f"{each.malformed:,}",
+            count(each.read),
+            count(each.late),
+            count(each.malformed),
             "" if each.behind is None else seconds(each.behind),
-            "" if each.backlog is None else f"{each.backlog:,}",
+            "" if each.backlog is None else count(each.backlog),
         ]
         for each in now.sources
     ]
-    heading = ["stream", "rows", "late", "malformed", "behind", "to read"]
+    heading = ["stream", "rows", "late", "malformed", "lag", "backlog"]
     return [*lines, *([""] if lines else []), *(table(heading, sources) if sources else [])]
 
 
@@ -64,13 +64,6 @@ def _input(line: StreamLine) -> list[str]:
         figure(line.rate),
         f"| {figure(line.predicted)}",
         figure(line.arrival_rate),
-        f"{line.shed:,}" if line.shed else "",
-        percent(round(line.kept, 3)),
+        count(line.shed) if line.shed else "",
+        percent(line.kept),
     ]
-
-
-def figure(value: float | None) -> str:
-    """A figure with three digits; a dash where it is not known."""
-    if value is None:
-        return "–"
-    return number(float(f"{value:.3g}") if abs(value) < 1e6 else value)
