@@ -368,10 +368,10 @@ BROKEN_WORDS = """
   const range = document.createRange();
   range.selectNodeContents(cell);
   const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
-  return /^\\S{1,16}$/.test(cell.textContent) && lines.size > 1;
+  return /^(\\S{1,16}|[\\d-]{10} [\\d:]{8})$/.test(cell.textContent) && lines.size > 1;
 }).map((cell) => cell.textContent)
 """
-"""Short words in tables that stand on several lines."""
+"""Short words and times in tables that stand on several lines."""
 
 
 def contrast(one: str, other: str) -> float:

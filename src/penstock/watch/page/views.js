@@ -69,7 +69,7 @@ function batches(data, { of }) {
     skews.length ? table([["module"], ["largest, of the mean", true], ["", false]],
       skews.map(([name, skew]) => [name, `${figure(skew)} ×`, share(1 / skew, false)])) : null,
     heading("The last batches"),
-    table([["batch"], ["at"], ["took", true], ["CPU", true], ["busy", true], ["read", true], ["results", true],
+    table([["batch"], ["at", true], ["took", true], ["CPU", true], ["busy", true], ["read", true], ["results", true],
       ["state", true], ["backlog", true], ["delay", true]], rows),
   ];
 }
@@ -83,7 +83,7 @@ function decisions(data) {
     said(line) ? element("p", { class: "faint" }, said(line)) : null));
   const plans = data.plans.map((span) => [element("code", {}, span.plan), `${count(span.first)} to ${count(span.last)}`,
     clock(span.since), seconds(span.until - span.since)]).reverse();
-  return [heading("Plans"), table([["plan"], ["batches"], ["since"], ["for", true]], plans),
+  return [heading("Plans"), table([["plan"], ["batches"], ["since", true], ["for", true]], plans),
     heading("Decisions, the latest first"),
     ...(lines.length ? lines : [element("p", { class: "faint" }, "Nothing was decided yet.")])];
 }
