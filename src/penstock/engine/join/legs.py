@@ -40,6 +40,9 @@ Int64s = NDArray[np.int64]
 # hundreds of tuples into millions of results.
 SLICE = 1 << 16
 
+# Rows of state for each combination from which on sorting these costs less than it saves.
+_FAR_MORE = 4
+
 
 @dataclass(frozen=True)
 class Partial:
@@ -137,7 +140,14 @@ class Join:
             yield from found
         else:
             for piece in gathered(found):
-                yield from self._visit(number + 1, piece)
+                yield from self._visit(number + 1, self._in_order(piece, self.visits[number + 1]))
+
+    def _in_order(self, piece: Partial, visit: Visit) -> Partial:
+        """Combinations as a visit finds their partners soonest: by their hashes, if it looks into
+        far more rows than these. They come chunk by chunk, and every chunk would be walked
+        through anew for what each has found."""
+        rows = sum(len(chunk.times) for chunk in self.state(visit))
+        return _sorted_by_key(piece, visit) if rows > _FAR_MORE * len(piece) else piece
 
     def _probe(
         self, visit: Visit, gauge: Gauge, partial: Partial, chunk: Chunk
