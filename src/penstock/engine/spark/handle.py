@@ -26,7 +26,7 @@ from penstock.engine.sources.slices import packets_of
 from penstock.engine.spark.inflow import Inflow, SparkLogs
 from penstock.engine.spark.jvm import is_crash, is_lost, lost_error, reason_of, storage_error
 from penstock.engine.spark.naming import job_text, query_name
-from penstock.engine.spark.runner import Lightness, on_spark
+from penstock.engine.spark.runner import Lightness, on_spark, placement_on
 from penstock.engine.wire.attempts import attempted
 from penstock.engine.wire.facts import Drain, Fact
 from penstock.engine.wire.packets import pack_fact
@@ -95,6 +95,7 @@ class SparkRun(Handle):
         self._helpers: list[Thread] = []
         self._is_set_up = False
         self._lightness = Lightness()
+        self._placement = placement_on(spark)
         self.starting = ExitStack()
         """What is for the start alone. Spark opens sources after it has said that it started, so
         this ends with the first batch, or with all of them."""
@@ -206,7 +207,9 @@ class SparkRun(Handle):
 
     def _drain(self) -> None:
         drain = [pack_fact(0, Drain())]
-        self.batches.drain(on_spark(self._spark, drain, self._tasks, lightness=self._lightness))
+        light, placed = self._lightness, self._placement
+        run = on_spark(self._spark, drain, self._tasks, lightness=light, placement=placed)
+        self.batches.drain(run)
 
     @contextmanager
     def _batch(self) -> Iterator[None]:
@@ -322,7 +325,13 @@ class SparkRun(Handle):
         while True:
             weight = sum(piece.weight for piece in serving.slices)
             run = on_spark(
-                session, packets_of(serving.slices), self._tasks, weight, ticks, self._lightness
+                session,
+                packets_of(serving.slices),
+                self._tasks,
+                weight,
+                ticks,
+                self._lightness,
+                self._placement,
             )
             work = partial(
                 self.batches.process,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
-from pyspark import SparkContext
+from pyspark import RDD, SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -22,6 +22,7 @@ from penstock.engine.measures.task_time import Work
 from penstock.engine.measures.telling import told_together
 from penstock.engine.places.flushing import flush_noted, forget_noted
 from penstock.engine.run.job import Runner, Stage, Staged, run_here
+from penstock.engine.spark.placement import Placement
 from penstock.engine.spark.ticker import (
     FiledHands,
     Hands,
@@ -81,13 +82,16 @@ def on_spark(
     weight: int = 0,
     ticks: DataFrame | None = None,
     lightness: Lightness | None = None,
+    placement: Placement | None = None,
 ) -> Runner:
     """A runner that takes a batch through its stages on Spark, the small ones after the others.
 
     `ticks` has one for each of `tasks` tasks, which share the packets among them; it is made where
     it is needed and not given. A small job is none of Spark's, nor is a stage that gets few packets
     where that is known to be light. `weight` are the bytes that the batch reads, about.
+    The `placement` of the batches before keeps partitions where they are.
     """
+    placed = placement or placement_on(session)
 
     def run(job: Staged) -> list[Fact]:
         is_reading = any(packet.tag == SLICE for packet in (*packets, *job.brought))
@@ -104,11 +108,11 @@ def on_spark(
         try:
             if files is not None and _is_dealt_here(session, tasks, large):
                 light = lightness if job.has_little else None
-                made = _dealt(session.sparkContext, sent, large, task, hands, light)
+                made = _dealt(session.sparkContext, sent, large, task, hands, light, placed)
             else:
                 source = ticks or ticks_now(session, tasks)
                 with filed(job.root, f"transit/{job.number}", hands) as held:
-                    made = list(_moved(source, sent, large, task, held))
+                    made = list(_moved(source, sent, large, task, held, placed))
             if files is not None:
                 made = files.fetch(made)
             for stage in small:
@@ -147,6 +151,11 @@ def _together(work: Work, packets: Iterable[Packet]) -> Iterator[Packet]:
 def is_one_machine(spark: SparkSession) -> bool:
     """Whether all tasks run on the driver's machine, so that it can flush what they write."""
     return str(spark.conf.get("spark.master", "")).startswith("local[")
+
+
+def placement_on(spark: SparkSession) -> Placement:
+    """Where the tasks of a query are to run, to be kept from batch to batch."""
+    return Placement(spark, is_one_machine(spark))
 
 
 def settling(spark: SparkSession) -> Callable[[], None]:
@@ -201,6 +210,7 @@ def _dealt(
     task: _Task,
     hands: Sequence[Sequence[Packet]],
     lightness: Lightness | None,
+    placement: Placement,
 ) -> Iterable[Packet]:
     """The packets that the last stage makes, each stage a job of plain tasks, or done here."""
     made = _in_tasks(context, job.pack, task, hands)
@@ -211,7 +221,8 @@ def _dealt(
         by_task: dict[int, list[Packet]] = {}
         for packet in made:
             by_task.setdefault(packet.pid % stage.tasks, []).append(packet)
-        made = _in_tasks(context, stage.work, task, list(by_task.values()))
+        placed = partial(placement.hands, numbers=list(by_task) or [0], tasks=stage.tasks)
+        made = _in_tasks(context, stage.work, task, list(by_task.values()), placed)
     return made
 
 
@@ -223,16 +234,21 @@ def _is_light(packets: Sequence[Packet], task: _Task, lightness: Lightness) -> b
 
 
 def _in_tasks(
-    context: SparkContext, work: Work, task: _Task, hands: Sequence[Sequence[Packet]]
+    context: SparkContext,
+    work: Work,
+    task: _Task,
+    hands: Sequence[Sequence[Packet]],
+    placed: Callable[[RDD[Hand]], RDD[Hand]] = lambda dealt: dealt,
 ) -> list[Packet]:
-    """What tasks make of their hands; nobody runs for an empty one, but one for all."""
+    """What tasks make of their hands, which may be `placed`; nobody runs for an empty one, but one
+    for all."""
 
     def over(mine: Iterable[Hand]) -> Iterator[tuple[int, str, bytes]]:
         arrived = (Packet(pid, Tag.parse(tag), data) for hand in mine for pid, tag, data in hand)
         return map(_plain, task.run(work, arrived))
 
     plain = [[_plain(packet) for packet in hand] for hand in hands if hand] or [[]]
-    made = context.parallelize(plain, len(plain)).mapPartitions(over).collect()
+    made = placed(context.parallelize(plain, len(plain))).mapPartitions(over).collect()
     return [Packet(pid, Tag.parse(tag), data) for pid, tag, data in made]
 
 
@@ -249,12 +265,13 @@ def _moved(
     stages: Sequence[Stage],
     task: _Task,
     hands: Hands | FiledHands,
+    placement: Placement,
 ) -> Iterable[Packet]:
     """The packets that the last stage makes, all in one job."""
     frame = _apply(ticks, lambda came: job.pack(in_place_of_ticks(hands, came)), task)
     for stage in stages:
         moved = frame.repartitionById(stage.tasks, F.col("pid") % stage.tasks)
-        frame = _apply(moved, stage.work, task)
+        frame = _apply(placement.frame(moved, stage.tasks), stage.work, task)
     return from_table(frame.toArrow())
 
 

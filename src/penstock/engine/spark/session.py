@@ -58,6 +58,9 @@ _LIGHT_WORKERS = {f"spark.executorEnv.{LIGHT_START}": "true"}
 _LONGEST_FOLDER = 60
 # Executors on other machines must find the driver by a name that is its own.
 _HERE = {"spark.driver.host": "localhost"}
+# Tasks prefer the executors that have their state, but fetching that takes no seconds: whoever is
+# idle for so long takes over.
+_CLUSTER = {"spark.locality.wait": "300ms"}
 # As often as Spark tries a task on a cluster.
 _ATTEMPTS = 4
 _LONGEST_LOG = 10 << 20
@@ -132,7 +135,7 @@ def _settings_of(master: str) -> Mapping[str, str]:
     """The settings that are for some masters alone."""
     here = {**_HERE, **_sockets()} if master.startswith("local") else {}
     if not master.startswith("local["):
-        return here
+        return {**here, **_CLUSTER}
     return {**here, **_ONE_MACHINE, JAVA_OPTIONS: quick_java(reading_options(archive_path()))}
 
 
