@@ -16,7 +16,17 @@ SOURCE = Path(penstock.__file__).parent
 MOST_MODULES = 15
 
 # Small modules that every room may import; they import each other in this order only.
-COMMON = ("errors", "figure", "duration", "engines", "table", "arguments", "atomic", "light_start")
+COMMON = (
+    "errors",
+    "figure",
+    "slips",
+    "duration",
+    "engines",
+    "table",
+    "arguments",
+    "atomic",
+    "light_start",
+)
 
 ALL = frozenset(
     [

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from penstock.slips import meant
+
 MICROS = 1_000_000
 """Microseconds in a second."""
 
@@ -25,6 +27,7 @@ UNITS = {
 }
 UNITS_HINT = "the units are MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS and DAYS"
 
+_UNIT_WORDS = tuple(word for name in _NAMES for word in (f"{name}s".upper(), name.upper()))
 _DURATION = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*([a-zA-Z]+)\s*")
 
 # 4,500 years. So what is added to event times, of the years 1 to 9999, is far from any overflow.
@@ -92,7 +95,9 @@ def _micros(text: str) -> Decimal:
     match = _DURATION.fullmatch(text)
     size = UNITS.get(match[2].lower()) if match else None
     if match is None or size is None:
-        raise ValueError(f"'{_shortened(text)}' is not a length of time", UNITS_HINT)
+        unit = None if match is None else meant(match[2], _UNIT_WORDS)
+        hint = f"did you mean {unit}?" if unit else UNITS_HINT
+        raise ValueError(f"'{_shortened(text)}' is not a length of time", hint)
     return Decimal(match[1]) * size
 
 

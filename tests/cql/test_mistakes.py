@@ -42,6 +42,7 @@ FOUND = [
     ("there is no option pat", "pat"),
     ("lateness must be a length of time", "'soon'"),
     ("format json has no option delimiter", "delimiter"),
+    ("ts is a TIMESTAMP, which needs no unit", "unit"),
     ("there is no option rat", "rat"),
     ("b has no column auctoin", "auctoin"),
     ("b has no column pric", "pric"),
@@ -82,10 +83,14 @@ def test_an_unknown_option_hides_no_wrong_values_of_others() -> None:
         "fromat='csv'": (("there is no option fromat", "fromat"),),
         "format='json'": (("format json has no option delimiter", "delimiter"),),
     }.items():
-        found = mistakes(f"CREATE STREAM a (ts TIMESTAMP) WITH ({options}, path='x', {format_});")
+        found = mistakes(
+            f"CREATE STREAM a (ts TIMESTAMP) WITH ({options}, path='x', {format_});"
+            "SELECT * FROM a [NOW]"
+        )
         assert sorted((e.message, marked(e)) for e in found) == sorted([*told, *more])
     table = "CREATE TABLE t (id INT) WITH (format='csv', path='x', kye='id', timestamp='ts');"
-    assert [error.message for error in mistakes(table)] == ["there is no option kye"]
+    found = mistakes(table + DECLARATIONS + "SELECT * FROM bid [NOW]")
+    assert [error.message for error in found] == ["there is no option kye"]
 
 
 def test_all_mistakes_of_a_script_are_found_at_once_and_nothing_that_follows_from_them() -> None:

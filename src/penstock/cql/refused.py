@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from penstock.cql.reading.cursor import is_word
 from penstock.cql.reading.dialect import Token, token_span
 from penstock.cql.reading.text import Text
+from penstock.slips import meant
 
 _CLAUSES = {
     "IS DISTINCT FROM": "compare with <> and ask IS NULL",
@@ -64,6 +65,7 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
     token = tokens[index]
     name = " ".join(token.text.upper().split())
     if is_word(token, "SELECT") and index and not is_asked(tokens, index):
+        _refuse_slip(text, tokens[max(0, index - 2) : index])
         message = "a SELECT does not fit here"
         raise text.error(
             token_span(token),
@@ -78,6 +80,15 @@ def _refuse_clause(text: Text, tokens: Sequence[Token], index: int) -> None:
         raise text.error(token_span(token), "UNION ALL does not fit here", hint)
     if name in _CLAUSES and is_word(token, name):
         raise text.error(token_span(token), f"{name} is not in the language", _CLAUSES[name])
+
+
+def _refuse_slip(text: Text, before: Sequence[Token]) -> None:
+    """Of a SELECT behind a misspelt UNION ALL, say that this is meant."""
+    written = " ".join(token.text for token in before)
+    if meant(written, ["UNION ALL"]):
+        span = (before[0].start, before[-1].end + 1)
+        message = f"'{text.at(span)}' does not fit here"
+        raise text.error(span, message, "did you mean UNION ALL?")
 
 
 def is_asked(tokens: Sequence[Token], index: int) -> bool:

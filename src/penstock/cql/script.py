@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask, ask_of
-from penstock.cql.asking.created import refuse_created
+from penstock.cql.asking.created import created_name, refuse_created
 from penstock.cql.asking.making import make
 from penstock.cql.declare.declaration import parse_declaration
 from penstock.cql.declare.given import Allowed, Given
 from penstock.cql.declare.registration import by_name
 from penstock.cql.reading.cursor import is_word
-from penstock.cql.reading.dialect import Token, TokenType, token_span, tokenize
-from penstock.cql.reading.hiding import without_likely_secrets, without_secrets
+from penstock.cql.reading.dialect import Token, token_span
+from penstock.cql.reading.hiding import without_secrets
 from penstock.cql.reading.nearest import nearest
+from penstock.cql.reading.respelling import respelt_start
+from penstock.cql.reading.statements import Cut, cut, split
 from penstock.cql.reading.text import Span, Text
 from penstock.errors import FollowingError, SqlError, UsageError
 from penstock.query.foreign.frame import FrameShape
@@ -77,7 +79,7 @@ def mistakes(text: str, file: str = "query", functions: Iterable[Function] = ())
 def declared(text: str, file: str = "query") -> list[Source]:
     """The sources of a script that can be understood, also where other statements cannot."""
     try:
-        statements = _statements(_tokens(text, file))
+        statements = cut(Text(text, file, [])).statements
     except SqlError:
         return []
     script = Text(without_secrets(text, statements), file, [])
@@ -93,25 +95,16 @@ def _script(
     found: list[SqlError] | None = None,
 ) -> Script:
     """The script of a text; with `found`, all mistakes are put there where one can go on."""
-    statements = _statements(_tokens(text, file))
+    pieces = cut(Text(text, file, found))
     # Tokens have the secrets, and sources get them from there; the text that is kept has none.
-    script = Text(without_secrets(text, statements), file, found)
+    script = Text(without_secrets(text, pieces.statements), file, found)
     try:
-        return _parse(script, statements, functions, given)
+        return _parse(script, pieces, functions, given)
     except RecursionError:
         pass
     # Only now, because the stack is still full where the exception is caught.
-    raise script.error(_deepest(statements), "the query is nested too deeply", "split it up")
-
-
-def _tokens(text: str, file: str) -> list[Token]:
-    try:
-        return tokenize(Text(text, file))
-    except SqlError as error:
-        place = error.place
-        if place is not None:
-            place = replace(place, text=without_likely_secrets(text))
-        raise SqlError(error.message, place=place, hint=error.hint) from None
+    place = _deepest(pieces.statements)
+    raise script.error(place, "the query is nested too deeply", "split it up")
 
 
 def _deepest(statements: Sequence[Sequence[Token]]) -> Span:
@@ -126,45 +119,30 @@ def _deepest(statements: Sequence[Sequence[Token]]) -> Span:
     return place
 
 
-def _parse(
-    script: Text,
-    statements: Sequence[Sequence[Token]],
-    functions: Mapping[str, Function],
-    given: Given,
-) -> Script:
+def _parse(script: Text, pieces: Cut, functions: Mapping[str, Function], given: Given) -> Script:
+    statements = list(split(script, pieces.statements))
     asked: list[Ask] = []
     declared: list[Sequence[Token]] = []
+    created: set[str] = set()
     for tokens in statements:
         with script.forgiving():
-            refuse_created(script, tokens)
+            tokens = respelt_start(script, tokens)
+            created.add(created_name(tokens) or "")
+            tokens = refuse_created(script, tokens)
+            created.add(created_name(tokens) or "")
             ask = ask_of(script, tokens)
             if ask is None:
                 declared.append(tokens)
             else:
                 asked.append(ask)
     sources = _sources(script, declared, given)
-    if not any(ask.is_shown for ask in asked) and not script.found:
+    are_all_read = not pieces.lost and all(is_word(each[0], "CREATE") for each in statements)
+    if are_all_read and not any(ask.is_shown for ask in asked):
         end = len(script.content.rstrip())
         hint = "end the script with SELECT … FROM …"
-        raise script.error((end, end + 1), "the script has no SELECT", hint)
-    known = {*sources, *(ask.name.lower() for ask in asked)}
-    return make(script, asked, sources, functions, _created(statements) - known)
-
-
-def _created(statements: Sequence[Sequence[Token]]) -> set[str]:
-    """The names, in lower case, that CREATE statements seem to be about."""
-    creates = [each for each in statements if is_word(each[0], "CREATE") and len(each) > 2]
-    return {tokens[2].text.lower() for tokens in creates}
-
-
-def _statements(tokens: Sequence[Token]) -> list[list[Token]]:
-    statements: list[list[Token]] = [[]]
-    for token in tokens:
-        if token.token_type is TokenType.SEMICOLON:
-            statements.append([])
-        else:
-            statements[-1].append(token)
-    return [statement for statement in statements if statement]
+        script.note(script.error((end, end + 1), "the script has no SELECT", hint))
+    known = {*sources, *(ask.name.lower() for ask in asked), ""}
+    return make(script, asked, sources, functions, (created | pieces.lost) - known)
 
 
 def _sources(

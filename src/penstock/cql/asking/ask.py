@@ -7,13 +7,22 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from penstock.cql.reading.cursor import Cursor, is_word
-from penstock.cql.reading.dialect import Token, token_span
+from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.names import check_name
+from penstock.cql.reading.respelling import respelt
 from penstock.cql.reading.text import Span, Text
 from penstock.query.script import RESULT
 
 Kind = Literal["STREAM", "VIEW", "SCALAR", "ANY"]
 _CREATE = "write it CREATE VIEW v AS SELECT … FROM … GROUP BY …"
+_ENDING = (
+    TokenType.VAR,
+    TokenType.IDENTIFIER,
+    TokenType.NUMBER,
+    TokenType.STRING,
+    TokenType.R_BRACKET,
+    TokenType.R_PAREN,
+)
 _INTO = "name the results: SELECT … FROM … INTO name"
 
 
@@ -72,6 +81,7 @@ def _kind(tokens: Sequence[Token]) -> Kind | None:
 
 def _shown(text: Text, tokens: Sequence[Token]) -> Ask:
     """A SELECT of its own, with the name that INTO gives it."""
+    tokens = _respelt_end(text, tokens)
     depth = 0
     for index, token in enumerate(tokens):
         depth += is_word(token, "(") - is_word(token, ")")
@@ -84,3 +94,13 @@ def _shown(text: Text, tokens: Sequence[Token]) -> Ask:
             return Ask(name.text, token_span(name), rest, is_shown=True)
     place = token_span(tokens[0])
     return Ask(RESULT, place, tokens, is_shown=True, is_readable=False)
+
+
+def _respelt_end(text: Text, tokens: Sequence[Token]) -> Sequence[Token]:
+    """A SELECT whose last words are INTO and a name, also where INTO is misspelt.
+
+    Nothing else is two names behind what ends an expression or an input.
+    """
+    kinds = [token.token_type for token in tokens[-3:]]
+    is_end = kinds[1:] == [TokenType.VAR] * 2 and kinds[0] in _ENDING
+    return respelt(text, tokens, len(tokens) - 2, ["INTO"]) if is_end else tokens

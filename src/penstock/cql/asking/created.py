@@ -22,23 +22,42 @@ _BEFORE = {
 _VIEW = "SELECT … FROM … GROUP BY …"
 
 
-def refuse_created(text: Text, tokens: Sequence[Token]) -> None:
-    """Nothing, if a statement creates nothing as only others do; an SqlError if it does."""
-    at = next((n for n, t in enumerate(tokens[:4]) if any(is_word(t, k) for k in _KINDS)), 0)
-    if not is_word(tokens[0], "CREATE") or not at:
-        return
+def refuse_created(text: Text, tokens: Sequence[Token]) -> Sequence[Token]:
+    """The statement, if it creates nothing as only others do; an SqlError if it does.
+
+    Where all mistakes are looked for, words that there is no need of are left out.
+    """
+    at = _kind_at(tokens)
+    if not at:
+        return tokens
     kind, rest = tokens[at].text.upper(), tokens[at + 1 :]
     words = " ".join(token.text.upper() for token in tokens[1:at])
     if words in _BEFORE:
         span = (tokens[1].start, tokens[at - 1].end + 1)
         message = f"CREATE {words} is not in the language: {_BEFORE[words]}"
-        raise text.error(span, message, _without(kind, rest))
+        text.note(text.error(span, message, _without(kind, rest)))
+        return refuse_created(text, [tokens[0], *tokens[at:]])
     if [token.text.upper() for token in rest[:3]] == ["IF", "NOT", "EXISTS"]:
         span = (rest[0].start, rest[2].end + 1)
         message = f"IF NOT EXISTS is not in the language: {_BEFORE['OR REPLACE']}"
-        raise text.error(span, message, _without(kind, rest[3:]))
+        text.note(text.error(span, message, _without(kind, rest[3:])))
+        return refuse_created(text, [*tokens[: at + 1], *rest[3:]])
     if len(rest) > 1 and not (kind == "STREAM" or (kind == "VIEW" and is_word(rest[1], "AS"))):
         _refuse_body(text, kind, rest)
+    return tokens
+
+
+def created_name(tokens: Sequence[Token]) -> str | None:
+    """The name, in lower case, that a CREATE statement seems to be about."""
+    at = _kind_at(tokens)
+    behind = tokens[at + 1 :] if at else tokens[2:]
+    return behind[0].text.lower() if is_word(tokens[0], "CREATE") and behind else None
+
+
+def _kind_at(tokens: Sequence[Token]) -> int:
+    """Where a CREATE statement says what it creates; 0 if it does not."""
+    at = next((n for n, t in enumerate(tokens[:4]) if any(is_word(t, k) for k in _KINDS)), 0)
+    return at if is_word(tokens[0], "CREATE") else 0
 
 
 def _without(kind: str, rest: Sequence[Token]) -> str:

@@ -19,8 +19,10 @@ from penstock.cql.asking.numbered import with_qualify
 from penstock.cql.reading.cursor import Cursor, is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.names import check_name
+from penstock.cql.reading.respelling import respelt
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import is_asked
+from penstock.errors import FollowingError
 
 VALUE = "value"
 """The one column of a view inside of an expression."""
@@ -119,6 +121,10 @@ class _Unfolding:
         return found, replace(ask, select=rest)
 
     def _check_scalar(self, before: Sequence[Token], body: Sequence[Token], span: Span) -> None:
+        last = len(before) - 1
+        if before and respelt(self._text, before, last, ("EXISTS", "IN")) is not before:
+            misspelt = self._text.place(token_span(before[last]))
+            raise FollowingError("what stands before this SELECT is not known", place=misspelt)
         if before and any(is_word(before[-1], word) for word in ("IN", "EXISTS", "ANY", "ALL")):
             opening = f"{before[-1].text} ({body[0].text} …)".upper()
             hint = "write x IN (SELECT …) or EXISTS (SELECT … WHERE …), and WITH before all else"

@@ -12,9 +12,12 @@ from penstock.cql.asking.numbered import narrowed
 from penstock.cql.asking.order import in_order, read_at, reads
 from penstock.cql.asking.union import passing, united
 from penstock.cql.reading.cursor import is_word
+from penstock.cql.reading.respelling import respelt
+from penstock.cql.reading.scope import unknown_source
 from penstock.cql.reading.text import Span, Text
 from penstock.cql.refused import refuse_clauses
 from penstock.cql.select.select import parse_select
+from penstock.errors import FollowingError
 from penstock.query.function import Function
 from penstock.query.query import Query
 from penstock.query.script import Member, Script, derived_source
@@ -32,11 +35,13 @@ def make(
 ) -> Script:
     """The script of these queries over declared sources, by their names in lower case.
 
-    Where all mistakes are looked for, queries are not looked at that read what is `lost`.
+    Where all mistakes are looked for, nothing is known of the columns of what is `lost`.
     """
     names = [source.name for source in sources.values()]
-    making = _Making(text, sources, functions, lost)
     ordered = in_order(text, unfolded(text, asked, names), names)
+    gone = {ask.name.lower() for ask in asked} - {ask.name.lower() for ask in ordered}
+    missing = {name: unknown_source(name) for name in {*lost, *gone} if name not in sources}
+    making = _Making(text, {**sources, **missing}, functions)
     for ask in ordered:
         making.attempt(ask)
     return Script(_needed(ordered, making.members), text.content)
@@ -59,22 +64,21 @@ class _Making:
         text: Text,
         sources: Mapping[str, Source],
         functions: Mapping[str, Function],
-        lost: Iterable[str],
     ):
         self.members: list[Member] = []
         self._text = text
         self._sources = dict(sources)
         self._functions = functions
-        self._readable = set(sources)
-        self._lost = set(lost)
+        self._readable = dict.fromkeys(sources)
 
     def attempt(self, ask: Ask) -> None:
-        """Make one query more; where that fails, it is lost, and so are those that read it."""
-        if not reads(ask) & self._lost:
-            with self._text.forgiving():
-                self.add(ask)
-                return
-        self._lost.add(ask.name.lower())
+        """Make one query more; where that fails, nothing is known of its columns."""
+        with self._text.forgiving():
+            self.add(ask)
+            return
+        if ask.is_readable:
+            self._sources[ask.name.lower()] = unknown_source(ask.name)
+            self._readable[ask.name.lower()] = None
 
     def add(self, ask: Ask) -> None:
         """Make one query more."""
@@ -84,11 +88,12 @@ class _Making:
         if not ask.select:
             hint = "write WITH name AS (SELECT …) SELECT … FROM name"
             raise self._text.error(ask.place, "no SELECT follows what WITH names", hint)
+        ask = replace(ask, select=respelt(self._text, ask.select, 0, ["SELECT"]))
         if not is_word(ask.select[0], "SELECT"):
             raise no_select(self._text, ask, self._sources)
         refuse_clauses(self._text, ask.select, self._functions)
         self._check_makers(ask)
-        scalars = [self._sources[name] for name in ask.scalars]
+        scalars = [self._sources.get(name) or unknown_source(name) for name in ask.scalars]
         known = self._known(ask)
         query = parse_select(self._text, ask.select, known, self._functions, scalars)
         query = _checked(self._text, ask, narrowed(self._text, ask, query))
@@ -98,8 +103,10 @@ class _Making:
 
     def _known(self, ask: Ask) -> dict[str, Source]:
         """What a query may read, by the names that it calls it by."""
-        made = {name: out for name, out in ask.local.items() if out not in self._lost}
-        local = {name: self._sources[outside] for name, outside in made.items()}
+        local = {
+            name: self._sources.get(outside) or unknown_source(name)
+            for name, outside in ask.local.items()
+        }
         return {**{name: self._sources[name] for name in self._readable}, **local}
 
     def _check_makers(self, ask: Ask) -> None:
@@ -116,11 +123,14 @@ class _Making:
         if ask.is_readable:
             self._sources[ask.name.lower()] = derived_source(ask.name, query)
             if ask.kind != "SCALAR":
-                self._readable.add(ask.name.lower())
+                self._readable[ask.name.lower()] = None
 
     def _unite(self, ask: Ask) -> None:
         """All results of some queries as one stream, and as one query where it is shown."""
         by_name = {member.name.lower(): member for member in self.members}
+        if not by_name.keys() >= set(ask.branches):
+            message = "a SELECT of this UNION ALL is not known"
+            raise FollowingError(message, place=self._text.place(ask.place))
         branches = [by_name[name] for name in ask.branches]
         for branch in branches:
             _check_has_time(self._text, ask.place, "UNION ALL", branch.query)
@@ -128,7 +138,7 @@ class _Making:
         for old, new in zip(branches, alike, strict=True):
             self.members[self.members.index(old)] = new
         self._sources[ask.name.lower()] = source
-        self._readable.add(ask.name.lower())
+        self._readable[ask.name.lower()] = None
         if ask.is_shown:
             self._show(ask, source)
 

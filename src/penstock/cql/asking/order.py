@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from penstock.cql.asking.ask import Ask
 from penstock.cql.reading.cursor import is_word
@@ -17,41 +18,55 @@ def in_order(text: Text, asked: Sequence[Ask], declared: Iterable[str]) -> list[
 
     Those that stand first in the script come first where they may.
     """
-    _check_names(text, asked, {name.lower() for name in declared})
-    known = {ask.name.lower(): ask for ask in asked if ask.is_readable}
+    waiting = _named_once(text, asked, {name.lower() for name in declared})
+    known = {ask.name.lower(): ask for ask in waiting if ask.is_readable}
     ordered: list[Ask] = []
-    waiting = list(asked)
     while waiting:
         left = {ask.name.lower() for ask in waiting if ask.is_readable}
         ready = [ask for ask in waiting if not left & reads(ask)]
         if not ready:
-            raise _circle(text, waiting[0], {name: known[name] for name in left})
+            circular = _circular(waiting[0], {name: known[name] for name in left})
+            message = f"{circular.name} is read by what it reads itself"
+            hint = "queries may read each other, but not go round in a circle"
+            text.note(text.error(circular.place, message, hint))
+            waiting.remove(circular)
         ordered += ready
         waiting = [ask for ask in waiting if ask not in ready]
     return ordered
 
 
-def _check_names(text: Text, asked: Sequence[Ask], declared: set[str]) -> None:
-    seen: set[str] = set()
+def _named_once(text: Text, asked: Sequence[Ask], declared: set[str]) -> list[Ask]:
+    """The queries, if no two things have the same name.
+
+    Where all mistakes are looked for, nobody reads what has the name of something before it.
+    """
+    named: list[Ask] = []
     for ask in asked:
-        name = ask.name.lower()
-        if name in seen:
-            message = f"two queries are named {ask.name}"
-            raise text.error(ask.place, message, "name each of them: SELECT … INTO name")
-        if name in declared and ask.is_readable:
-            message = f"{ask.name} is declared as a stream or table too"
-            raise text.error(ask.place, message, "give the query another name")
-        seen.add(name)
+        with text.forgiving():
+            _check_name(text, ask, {other.name.lower() for other in named}, declared)
+            named.append(ask)
+            continue
+        named.append(replace(ask, is_readable=False))
+    return named
 
 
-def _circle(text: Text, ask: Ask, waiting: Mapping[str, Ask]) -> Exception:
+def _check_name(text: Text, ask: Ask, seen: set[str], declared: set[str]) -> None:
+    name = ask.name.lower()
+    if name in seen:
+        message = f"two queries are named {ask.name}"
+        raise text.error(ask.place, message, "name each of them: SELECT … INTO name")
+    if name in declared and ask.is_readable:
+        message = f"{ask.name} is declared as a stream or table too"
+        raise text.error(ask.place, message, "give the query another name")
+
+
+def _circular(ask: Ask, waiting: Mapping[str, Ask]) -> Ask:
     """Of queries that wait for each other, the one at which the circle closes."""
     seen: list[str] = []
     while ask.name.lower() not in seen:
         seen.append(ask.name.lower())
         ask = waiting[next(name for name in waiting if name in reads(ask))]
-    hint = "queries may read each other, but not go round in a circle"
-    return text.error(ask.place, f"{ask.name} is read by what it reads itself", hint)
+    return ask
 
 
 def reads(ask: Ask) -> set[str]:

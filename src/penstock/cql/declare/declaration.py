@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from penstock.cql.declare.avro_file import with_schema
 from penstock.cql.declare.frame_columns import with_frame
@@ -32,16 +33,16 @@ from penstock.cql.declare.options import (
 from penstock.cql.declare.safe_sources import refuse_unsafe
 from penstock.cql.declare.source_checks import (
     RATE_FIELDS,
-    check_needs,
+    needs,
     with_event_time,
     with_key,
 )
 from penstock.cql.expressions.types import TYPES_HINT, parse_type
 from penstock.cql.reading.cursor import Cursor
-from penstock.cql.reading.dialect import Token, token_span
+from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.text import Span, Text
-from penstock.errors import SqlError
+from penstock.errors import FollowingError
 from penstock.query.source import FILE_FORMATS, Field, Format, Source
 from penstock.query.types import DataType
 
@@ -64,16 +65,15 @@ def parse_declaration(text: Text, tokens: Sequence[Token], given: Given) -> Sour
         cursor.expect("STREAM", _KINDS)
     name = cursor.take_name("a name", _SHAPE)
     check_name(text, token_span(name), name.text)
+    tally = text.tally
     fields = _take_fields(cursor) if cursor.take_word("(") else ()
-    try:
-        return _whole(cursor, name, fields, given, is_table)
-    except SqlError as error:
-        text.note(error)
-        if not fields:
-            raise
     # The columns are known, so that other statements can be looked at.
-    place = text.place(token_span(name))
-    return Source(name.text, fields, "parquet", is_table, places={"name": place})
+    places = {"name": text.place(token_span(name))}
+    source = Source(name.text, fields, "parquet", is_table, places=places)
+    with text.forgiving():
+        source = _whole(cursor, name, fields, given, is_table)
+    # Those that a format has by itself are not, where something is wrong.
+    return source if fields or text.tally == tally else replace(source, fields=())
 
 
 def _whole(
@@ -86,19 +86,30 @@ def _whole(
     """The declaration of a name and columns that have been read."""
     text, settings = cursor.text, _take_with(cursor)
     source = _source(text, name, fields, settings, is_table)
-    source = with_frame(source, given.frames.get(source.name.lower()))
-    source = with_nexmark(source)
-    check_needs(source)
+    with text.forgiving():
+        source = with_frame(source, given.frames.get(source.name.lower()))
+    with text.forgiving():
+        source = with_nexmark(source)
+    for error in needs(source):
+        text.note(error)
     if given.roots is not None:
         refuse_unsafe(source, given.roots)
-    source = with_schema(source)
-    return source if source.is_table else with_event_time(text, with_key(source), settings)
+    with text.forgiving():
+        source = with_schema(source)
+    if source.is_table or not source.fields:
+        return source
+    with text.forgiving():
+        source = with_key(source)
+    with text.forgiving():
+        source = with_event_time(text, source, settings)
+    return source
 
 
 def _take_with(cursor: Cursor) -> dict[str, Setting]:
     cursor.expect("WITH", _SHAPE)
     settings = take_settings(cursor)
-    cursor.expect_end("a statement ends with ;")
+    with cursor.text.forgiving():
+        cursor.expect_end("a statement ends with ;")
     return settings
 
 
@@ -106,18 +117,30 @@ def _take_fields(cursor: Cursor) -> tuple[Field, ...]:
     fields: list[Field] = []
     more = True
     while more:
-        name = cursor.take_name("a column's name", _SHAPE)
-        if any(name.text.lower() == field.name.lower() for field in fields):
-            message = f"there are two columns named {name.text}"
-            cursor.text.note(cursor.text.error(token_span(name), message, "rename one of them"))
-            _take_type(cursor)
-        else:
-            fields.append(Field(name.text, _take_type(cursor)))
-        more = cursor.takes_another("a column is a name and a type, and nothing else")
+        with cursor.text.forgiving():
+            name = cursor.take_name("a column's name", _SHAPE)
+            field = Field(name.text, _take_type(cursor))
+            if any(field.name.lower() == other.name.lower() for other in fields):
+                message = f"there are two columns named {name.text}"
+                cursor.text.note(cursor.text.error(token_span(name), message, "rename one of them"))
+            else:
+                fields.append(field)
+            more = cursor.takes_another("a column is a name and a type, and nothing else")
+            continue
+        skipped, more = cursor.skip_item()
+        # They may be columns, of which a comma or a type is missing.
+        fields += [Field(t.text, DataType.NULL) for t in skipped if t.token_type is TokenType.VAR]
     return tuple(fields)
 
 
 def _take_type(cursor: Cursor) -> DataType:
+    """The type that stands next; where all mistakes are looked for, NULL in the place of none."""
+    with cursor.text.forgiving():
+        return _type(cursor)
+    return DataType.NULL
+
+
+def _type(cursor: Cursor) -> DataType:
     start, end = token_span(cursor.take_name("a type", TYPES_HINT))
     open_ = 0
     while cursor.next and (open_ or cursor.next.text in ("(", "<")):
@@ -125,9 +148,7 @@ def _take_type(cursor: Cursor) -> DataType:
         open_ += sum(token.text.count(sign) for sign in "(<")
         open_ -= sum(token.text.count(sign) for sign in ")>")
         end = token_span(token)[1]
-    with cursor.text.forgiving():
-        return parse_type(cursor.text, (start, end))
-    return DataType.NULL
+    return parse_type(cursor.text, (start, end))
 
 
 def _source(
@@ -138,11 +159,18 @@ def _source(
     is_table: bool,
 ) -> Source:
     given = Settings(text, settings)
-    given.check_known()
     is_kept = is_table and KEY.name in settings
-    format_ = _format(given, token_span(name), is_table, is_kept)
-    ours = given.ours(format_)
-    ours.check(format_, is_table)
+    known: Format | None = None
+    # What it lacks may only be misspelt, or be nothing that it needs.
+    follows = FollowingError(f"{name.text} is not known", place=text.place(token_span(name)))
+    if given.has_unknown:
+        text.note(follows)
+    with text.forgiving():
+        known = _format(given, token_span(name), is_table, is_kept)
+    if known is None:
+        text.note(follows)
+    format_: Format = known or "parquet"
+    ours = given.ours(format_).checked(known, is_table)
     key = ours.get(KEY, None)
     places = {key: text.place(setting.span) for key, setting in settings.items()}
     return Source(

@@ -15,10 +15,9 @@ from penstock.cql.declare.kafka_settings import PREFIX
 from penstock.cql.expressions.literals import whole_number
 from penstock.cql.reading.cursor import Cursor
 from penstock.cql.reading.dialect import Token, TokenType, token_span
-from penstock.cql.reading.nearest import nearest
+from penstock.cql.reading.nearest import is_proposal, nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import Duration
-from penstock.errors import FollowingError, SqlError
 from penstock.query.secret import Secret
 from penstock.query.source import FILE_FORMATS, KEEP, MADE_FORMATS, Columns, Format, Unit
 
@@ -41,7 +40,7 @@ class Setting:
     name: str
     """That of the option as we know it, which may be Spark's; of its readers' as it is written."""
     is_unknown: bool = False
-    """Whether there is no such option, which is noted already."""
+    """Whether there is no such option, or no value, which is noted already."""
 
 
 @dataclass(frozen=True)
@@ -81,17 +80,29 @@ def take_settings(cursor: Cursor) -> dict[str, Setting]:
     is_reader = _names_reader(cursor)
     more = True
     while more:
-        key = _take_key(cursor)
-        span, option = token_span(key), _taken(cursor.text, key, is_reader=is_reader)
-        known = settings.get(option.means or option.name)
-        if known is not None:
-            is_same, other = known.name == option.name, known.name
-            says = "is given twice" if is_same else f"says what {other} says"
-            raise cursor.text.error(span, f"{option.name} {says}", "keep one of them")
-        cursor.expect("=", f"write it like {option.name} = {option.example}")
-        setting = _take_setting(cursor, span, option.name)
-        settings[option.means or option.name] = replace(setting, is_unknown=not option.formats)
-        more = cursor.takes_another("options are separated by commas")
+        start = cursor.span
+        with cursor.text.forgiving():
+            key = _take_key(cursor)
+            span, option = token_span(key), _taken(cursor.text, key, is_reader=is_reader)
+            setting = Setting(span, "", span, option.name, is_unknown=True)
+            known = settings.get(option.means or option.name)
+            if known is None:
+                settings[option.means or option.name] = setting
+            else:
+                is_same, other = known.name == option.name, known.name
+                says = "is given twice" if is_same else f"says what {other} says"
+                message = f"{option.name} {says}"
+                cursor.text.note(cursor.text.error(span, message, "keep one of them"))
+            cursor.expect("=", f"write it like {option.name} = {option.example}")
+            taken = _take_setting(cursor, span, option.name)
+            if known is None:
+                settings[option.means or option.name] = replace(
+                    taken, is_unknown=not option.formats
+                )
+            more = cursor.takes_another("options are separated by commas")
+            continue
+        settings.setdefault("", Setting(start, "", start, "", is_unknown=True))
+        _, more = cursor.skip_item()
     return settings
 
 
@@ -150,42 +161,35 @@ class Settings:
     text: Text
     written: Mapping[str, Setting]
 
-    def check_known(self) -> None:
-        """Nothing, if there are all these options; else what a source lacks may only be misspelt.
+    @property
+    def has_unknown(self) -> bool:
+        """Whether there is an option that is not understood, which may be any that is missing."""
+        return any(setting.is_unknown for setting in self.written.values())
 
-        Values of the others that are wrong are told all the same.
-        """
-        unknown = next((each for each in self.written.values() if each.is_unknown), None)
-        if unknown is None:
-            return
-        format_: Format | None = None
-        with self.text.forgiving():
-            format_ = self.get(FORMAT, None)
-        for setting in self.written.values():
-            if not setting.is_unknown and setting.name != FORMAT.name:
-                with self.text.forgiving():
-                    self._check_value(setting, format_)
-        place = self.text.place(unknown.key)
-        raise FollowingError(f"there is no option {unknown.name}", place=place)
+    def checked(self, format_: str | None, is_table: bool) -> Settings:
+        """The options, if the format knows them, and each has a value that it may have.
 
-    def check(self, format_: str, is_table: bool) -> None:
-        """Refuse options that the format does not know, or that have no such value.
-
-        A table with a key is kept by a stream, and has the options of one.
+        A table with a key is kept by a stream, and has the options of one. Where all mistakes are
+        looked for, options with mistakes have values that one would write, and those that are not
+        understood are left out.
         """
         is_kept = KEY.name in self.written
-        last: SqlError | None = None
-        for setting in self.written.values():
-            try:
-                self._check(setting, format_, is_table, is_kept)
-            except SqlError as error:
-                self.text.note(error)
-                last = error
-        if last is not None:
-            raise last
+        checked: dict[str, Setting] = {}
+        for name, setting in self.written.items():
+            if setting.is_unknown:
+                continue
+            with self.text.forgiving():
+                if format_ is not None and not self.has_unknown:
+                    self._check_kind(setting, is_table, is_kept)
+                self._check_value(setting, format_)
+                checked[name] = setting
+                continue
+            option = _option(self.text, setting.name, setting.key)
+            checked[name] = replace(setting, value=_example(option))
+        return Settings(self.text, checked)
 
-    def _check(self, setting: Setting, format_: str, is_table: bool, is_kept: bool) -> None:
-        """Refuse an option that is not of the format, the kind of source or its values."""
+    def _check_kind(self, setting: Setting, is_table: bool, is_kept: bool) -> None:
+        """Refuse an option that is not of the kind of source."""
         name, option = setting.name, _option(self.text, setting.name, setting.key)
         if is_kept and option is REFRESH:
             hint = "leave it out; its stream of upserts keeps it up to date"
@@ -199,7 +203,6 @@ class Settings:
         if not is_table and not option.for_streams:
             hint = "leave it out; only tables have it"
             raise self.text.error(setting.key, f"a stream has no option {name}", hint)
-        self._check_value(setting, format_)
 
     def _check_value(self, setting: Setting, format_: str | None) -> None:
         """Refuse an option that is not of the format, where that is known, or its values."""
@@ -212,7 +215,7 @@ class Settings:
     def get(self, option: Option[Read], default: Default) -> Read | Default:
         """The value of an option, converted and checked; the default if it is not given."""
         setting = self.written.get(option.means or option.name)
-        if setting is None:
+        if setting is None or setting.is_unknown:
             return default
         try:
             return option.read(setting.value)
@@ -261,12 +264,22 @@ def _take_setting(cursor: Cursor, key: Span, name: str) -> Setting:
         value: Value = float(digits) if whole is None else whole
     elif flag := cursor.take_type(TokenType.TRUE, TokenType.FALSE):
         value = flag.token_type is TokenType.TRUE
+    elif slip := cursor.take_slip(["TRUE", "FALSE"], "the option's value"):
+        value = slip == "TRUE"
     elif string := cursor.take_type(TokenType.STRING):
         value = string.text
     else:
         hint = "a value is a number, TRUE, FALSE, or text in single quotes"
         raise cursor.expected("the option's value", hint)
     return Setting(key, value, (start, cursor.taken_to), name)
+
+
+def _example(option: Option[Read]) -> Value:
+    """The value that an option has in its example."""
+    written = option.example
+    if written.startswith("'"):
+        return written[1:-1].replace("''", "'")
+    return int(written) if written.isdecimal() else written == "TRUE"
 
 
 def _anything(value: Value) -> Value:
@@ -354,8 +367,9 @@ def _duration(least: int) -> Callable[[Value], int]:
     def read(value: Value) -> int:
         try:
             micros = Duration.parse(str(value)).micros
-        except ValueError:
-            raise ValueError("a length of time") from None
+        except ValueError as error:
+            _, hint = error.args
+            raise ValueError("a length of time", hint if is_proposal(hint) else None) from None
         if micros < least:
             raise ValueError("longer than 0" if least else "0 seconds or longer")
         return micros
@@ -369,7 +383,8 @@ def _future(value: Value) -> int | None:
     try:
         return _duration(0)(value)
     except ValueError as error:
-        raise ValueError(f"{error.args[0]}, or 'none'") from None
+        needed, *hints = error.args
+        raise ValueError(f"{needed}, or 'none'", *hints) from None
 
 
 def _max_age(value: Value) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from penstock.cql.declare.kafka_values import topics_in
 from penstock.cql.declare.options import Setting
 from penstock.cql.reading.nearest import listed, nearest
 from penstock.cql.reading.text import Text
-from penstock.errors import SqlError
+from penstock.errors import FollowingError, SqlError
 from penstock.query.source import FILE_FORMATS, MADE_FORMATS, Field, Source
 from penstock.query.types import DataType
 
@@ -19,53 +19,53 @@ _OF_VALUES = {"delimiter": "csv", "null": "csv", "schema": "avro"}
 """Options that one kind of values of records has."""
 
 
-def check_needs(source: Source) -> None:
-    """Nothing, if the source has what its format needs."""
+def needs(source: Source) -> Iterator[SqlError]:
+    """The faults of a source that has not what its format needs."""
     if not source.fields:
         hint = f"write {source.name} (column TYPE, …)"
         if source.format == "dataframe":
             hint = f'give its DataFrame, ps.sql(…, streams={{"{source.name}": frame}}), or {hint}'
-        raise _lacks(source, "columns", hint)
+        yield _lacks(source, "columns", hint)
     if source.format in FILE_FORMATS and source.path is None:
-        raise _lacks(source, "path", "add path = 'a file or directory'")
+        yield _lacks(source, "path", "add path = 'a file or directory'")
     if source.format == "rate" and source.fields != RATE_FIELDS:
         message = "the columns of format rate are timestamp TIMESTAMP, value BIGINT"
-        raise _at(source, "name", message, "leave the list of columns out")
+        yield _at(source, "name", message, "leave the list of columns out")
     if source.format == "kafka":
-        _check_topic(source)
+        yield from _topic_needs(source)
     is_of_records = str(source.option("start")).startswith(("earliest", "latest", "{"))
     if source.format in MADE_FORMATS and is_of_records:
         message = f"a made-up stream cannot start at {source.option('start')}"
-        raise _at(source, "start", message, "write start = '2026-01-01 00:00:00'")
+        yield _at(source, "start", message, "write start = '2026-01-01 00:00:00'")
     if source.format in MADE_FORMATS and source.rate is None:
         what = "tuples" if source.format == "synthetic" else "events of all three streams"
-        raise _lacks(source, "rate", f"add rate = 1000, in {what} per second of event time")
+        yield _lacks(source, "rate", f"add rate = 1000, in {what} per second of event time")
     if source.option("rows") is not None and source.option("duration") is not None:
         message = "rows and duration both say where the stream ends"
-        raise _at(source, "duration", message, "keep one of them")
+        yield _at(source, "duration", message, "keep one of them")
 
 
-def _check_topic(source: Source) -> None:
-    """Nothing, if there is all that it takes to read from Kafka."""
+def _topic_needs(source: Source) -> Iterator[SqlError]:
+    """The faults of a source without all that it takes to read from Kafka."""
     if source.option("servers") is None:
-        raise _lacks(source, "servers", "add servers = 'host:9092', the brokers to ask")
+        yield _lacks(source, "servers", "add servers = 'host:9092', the brokers to ask")
     if source.option("topic") is None:
-        raise _lacks(source, "topic", f"add topic = '{source.name}'")
+        yield _lacks(source, "topic", f"add topic = '{source.name}'")
     for option, value in _OF_VALUES.items():
         if source.option(option) is not None and source.option("value") != value:
             message = f"{option} belongs to value = '{value}'"
-            raise _at(source, option, message, f"add value = '{value}', or leave {option} out")
+            yield _at(source, option, message, f"add value = '{value}', or leave {option} out")
     if source.option("value") == "avro" and source.option("schema") is None:
-        raise _lacks(source, "schema", f"add schema = '{source.name}.avsc', a file")
+        yield _lacks(source, "schema", f"add schema = '{source.name}.avsc', a file")
     topics = topics_in(str(source.option("start")))
     if topics is not None and topics != [source.option("topic")]:
         message = f"these are offsets of {', '.join(topics)}, not of {source.option('topic')}"
-        raise _at(source, "start", message, "give those of the topic that the stream reads")
+        yield _at(source, "start", message, "give those of the topic that the stream reads")
     for field in source.fields:
         wanted = field.record_type
         if wanted is not None and field.type is not wanted:
             message = f"the column {field.name} of a record is a {wanted}, not a {field.type}"
-            raise _at(source, "name", message, f"declare it {field.name} {wanted}")
+            yield _at(source, "name", message, f"declare it {field.name} {wanted}")
 
 
 def with_event_time(text: Text, source: Source, settings: Mapping[str, Setting]) -> Source:
@@ -94,6 +94,9 @@ def _timestamp(source: Source) -> Field:
         if fault is not None:
             raise _at(source, "timestamp", fault, "cast it to TIMESTAMP in the DataFrame")
         raise _at(source, "timestamp", f"{source.name} has no column {name}", hint)
+    if field.type is DataType.NULL:
+        message = f"the type of {field.name} is not known"
+        raise FollowingError(message, place=source.places["name"])
     if field.type is DataType.TIMESTAMP_NTZ:
         message = f"the timestamp {field.name} has no zone, so that it is not known when it was"
         raise _at(source, "timestamp", message, _how_zoned(source))
@@ -143,4 +146,4 @@ def _lacks(source: Source, what: str, hint: str) -> SqlError:
 
 
 def _at(source: Source, key: str, message: str, hint: str | None) -> SqlError:
-    return SqlError(message, place=source.places[key], hint=hint)
+    return SqlError(message, place=source.places.get(key, source.places["name"]), hint=hint)

@@ -112,7 +112,9 @@ def check_function(text: Text, node: exp.Anonymous, own: Iterable[Function]) -> 
     if name not in SIGNATURES:
         known = [*(each.name for each in own), *(built_in.upper() for built_in in SIGNATURES)]
         otherwise = f"the functions are {', '.join(known)}"
-        meant = [*known, *(aggregate.upper() for aggregate in AGGREGATES)]
+        is_cast = any(isinstance(each, exp.Alias) for each in node.expressions)
+        callable_ = [*known, *(aggregate.upper() for aggregate in AGGREGATES)]
+        meant = ["CAST"] if is_cast else callable_
         near = _INSTEAD.get(name) or nearest(name, meant, otherwise)
         raise text.error(node_span(node), f"there is no function {node.name}", near)
 

@@ -20,6 +20,7 @@ from penstock.cql.expressions.coercion import (
 from penstock.cql.expressions.literals import parse_number, parse_temporal
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.members import INSIDE
+from penstock.cql.reading.nearest import is_proposal
 from penstock.cql.reading.text import Span, Text
 from penstock.duration import UNITS_HINT, Duration
 from penstock.query.expression import ARITHMETIC, Call, Expression, Literal
@@ -82,8 +83,10 @@ def parse_interval(text: Text, node: exp.Interval) -> int:
     written = f"{number.name} {unit.name if unit else ''}" if number else ""
     try:
         micros = Duration.parse(written).micros
-    except ValueError:
-        hint = f"write it like INTERVAL '5' SECONDS; {UNITS_HINT}"
+    except ValueError as error:
+        _, hint = error.args
+        if not is_proposal(hint):
+            hint = f"write it like INTERVAL '5' SECONDS; {UNITS_HINT}"
         raise text.error(span, "this interval cannot be read", hint) from None
     if micros < 0:
         raise text.error(span, "an interval cannot be negative", "subtract it instead")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.text import Span, Text
 from penstock.errors import SqlError
+from penstock.slips import meant
 
 _NOT_WORDS = (TokenType.STRING, TokenType.IDENTIFIER)
 
@@ -61,9 +62,26 @@ class Cursor:
             raise self.expected(what, hint)
         return self.take()
 
+    def take_slip(self, words: Iterable[str], what: str) -> str | None:
+        """The keyword that stands next, misspelt, if one does: a mistake, where `what` is expected.
+
+        Keywords of two words are two tokens if the first of them is misspelt.
+        """
+        wanted = tuple(words)
+        for count in (1, 2):
+            tokens = [token for token in self.rest[:count] if _is_name(token)]
+            word = meant(" ".join(token.text for token in tokens), wanted)
+            if word is not None:
+                span = (tokens[0].start, tokens[-1].end + 1)
+                message = f"expected {what} here, not '{self.text.at(span)}'"
+                self.text.note(self.text.error(span, message, f"did you mean {word}?"))
+                self._index += len(tokens)
+                return word
+        return None
+
     def expect(self, word: str, hint: str) -> None:
         """Takes the next token, which must be this keyword or sign."""
-        if not self.take_word(word):
+        if not self.take_word(word) and not self.take_slip([word], word):
             raise self.expected(word, hint)
 
     def takes_another(self, hint: str) -> bool:
@@ -73,6 +91,18 @@ class Cursor:
         if not self.take_word(")"):
             raise self.expected(", or )", hint)
         return False
+
+    def skip_item(self) -> tuple[list[Token], bool]:
+        """Passes over the rest of what is wrong in a list, and takes what follows, as above."""
+        skipped: list[Token] = []
+        depth = 0
+        while self.next and not (depth == 0 and is_word(self.next, "WITH")):
+            token = self.take()
+            if depth == 0 and (is_word(token, ",") or is_word(token, ")")):
+                return skipped, is_word(token, ",")
+            depth += is_word(token, "(") - is_word(token, ")")
+            skipped.append(token)
+        return skipped, False
 
     def expect_end(self, hint: str) -> None:
         """Nothing, if all tokens are taken."""

@@ -57,10 +57,15 @@ def tokenize(text: Text) -> list[Token]:
         sign = text.at(span)
         message = f"this {_OPENED.get(sign, 'comment')} is never closed"
         raise text.error(span, message, f"add the closing {_CLOSING[sign]}") from None
-    for token in tokens:
-        if token.token_type is TokenType.NUMBER and not _NUMBER.fullmatch(token.text):
-            raise text.error(token_span(token), f"'{token.text}' is not a number", NUMBERS_HINT)
-    return tokens
+    return [_checked_number(text, token) for token in tokens]
+
+
+def _checked_number(text: Text, token: Token) -> Token:
+    """The token, if it is no number that there is not."""
+    if token.token_type is not TokenType.NUMBER or _NUMBER.fullmatch(token.text):
+        return token
+    text.note(text.error(token_span(token), f"'{token.text}' is not a number", NUMBERS_HINT))
+    return Token(TokenType.NUMBER, "1", token.line, token.col, token.start, token.end)
 
 
 def parse_statement(text: Text, tokens: Sequence[Token]) -> exp.Expr:

@@ -13,6 +13,11 @@ def nearest(name: str, known: Iterable[str], otherwise: str | None = None) -> st
     return f"did you mean {by_lower[close[0]]}?" if close else otherwise
 
 
+def is_proposal(hint: str) -> bool:
+    """Whether a hint names what may have been meant."""
+    return hint.startswith("did you mean")
+
+
 def listed(what: str, names: Iterable[str]) -> str:
     """A hint that lists all there is: `the columns are a, b and c`."""
     *most, last = names

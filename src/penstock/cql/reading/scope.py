@@ -15,9 +15,10 @@ from penstock.errors import FollowingError
 from penstock.query.expression import Column, Literal
 from penstock.query.function import Function
 from penstock.query.query import Input
-from penstock.query.source import CAST_IT, MADE_FORMATS
+from penstock.query.source import CAST_IT, MADE_FORMATS, Source
 from penstock.query.types import DataType
 from penstock.query.view import CHANGE, TIME
+from penstock.slips import meant
 
 # Formats whose columns have nothing inside.
 _FLAT = ("csv", "rate", *MADE_FORMATS)
@@ -44,6 +45,8 @@ class Scope:
         first, *rest = node.parts
         is_alias = any(item.alias.lower() == first.name.lower() for item in self.inputs)
         is_known = is_alias or self._has_nested(first.name)
+        if rest and not is_known:
+            self._refuse_following(node, self._called())
         if len(rest) > 1 and not is_known:
             raise self._too_long(node)
         if rest and (is_alias or not is_known):
@@ -106,6 +109,13 @@ class Scope:
             return None
         return self.aliases.get(name)
 
+    def _refuse_following(self, node: exp.Expr, inputs: tuple[Input, ...]) -> None:
+        """Nothing, if the columns of all these inputs are known; else a name may be one of them."""
+        unknown = next((item for item in inputs if not item.source.fields), None)
+        if unknown is not None:
+            message = f"the columns of {unknown.alias} are not known"
+            raise FollowingError(message, place=self.text.place(node_span(node)))
+
     def input(self, name: exp.Expr) -> Input:
         """The input of that alias."""
         for item in self.inputs:
@@ -119,6 +129,7 @@ class Scope:
         """The columns that `*` or `alias.*` stands for."""
         table = node.args.get("table")
         inputs = (self.input(table),) if table else self._called()
+        self._refuse_following(node, inputs)
         for source in (item.source for item in inputs):
             for name, _ in source.unheld:
                 fault = source.unheld_fault(name) or ""
@@ -131,6 +142,7 @@ class Scope:
         return source.format == "derived" and column.name in (TIME, CHANGE)
 
     def _unknown(self, node: exp.Expr, inputs: tuple[Input, ...]) -> Exception:
+        self._refuse_following(node, inputs)
         for item in inputs:
             fault = item.source.unheld_fault(node.name)
             if fault is not None:
@@ -141,7 +153,23 @@ class Scope:
         hint = nearest(node.name, names, listed("columns", names))
         if self.text.at(node_span(node)).startswith('"') and inputs == self._called():
             hint = f"text stands in single quotes: '{node.name}'"
+        if self._is_distinct(node):
+            hint = "did you mean DISTINCT?"
         return self.text.error(node_span(node), f"{verb} {node.name}", hint)
+
+    def _is_distinct(self, node: exp.Expr) -> bool:
+        """Whether a name seems to be DISTINCT, misspelt, with a name behind it."""
+        start, _ = node_span(node)
+        is_first = self.text.content[:start].rstrip().upper().endswith("SELECT")
+        return is_first and meant(node.name, ["DISTINCT"]) is not None
+
+
+def unknown_source(name: str) -> Source:
+    """In the place of a stream or table that is not understood, where all mistakes are looked for.
+
+    It has no columns, which no other has: whatever is said of them is not looked at.
+    """
+    return Source(name, (), "derived")
 
 
 def _columns(inputs: tuple[Input, ...]) -> Iterator[Column]:

@@ -41,6 +41,11 @@ class Text:
         said = _ENDLESS.sub(r"\1…", message)
         return SqlError(said, place=self.place(span), hint=hint)
 
+    @property
+    def tally(self) -> int:
+        """How many mistakes are found so far, to see whether a part adds to them."""
+        return len(self.found or ())
+
     @contextmanager
     def forgiving(self) -> Iterator[None]:
         """Leaves a block at its first mistake; the rest goes on if all mistakes are looked for."""

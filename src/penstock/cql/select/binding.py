@@ -29,6 +29,7 @@ from penstock.cql.reading.scope import Scope
 from penstock.errors import FollowingError, SqlError
 from penstock.query.expression import Apply, Call, Column, Expression, Literal
 from penstock.query.types import DataType
+from penstock.slips import meant
 
 _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.EQ: "eq",
@@ -273,4 +274,7 @@ def _foreign(scope: Scope, node: exp.Expr) -> SqlError:
     if isinstance(node, exp.Interval):
         hint = "write ts + INTERVAL '5' SECONDS"
         return scope.text.error(span, "an interval can only move a time", hint)
+    if isinstance(node, exp.Is) and meant(node.expression.name, ["NULL"]):
+        message = f"'{node.expression.name}' does not fit here"
+        return scope.text.error(node_span(node.expression), message, "did you mean NULL?")
     return scope.text.error(span, "this is not in the language", _KNOWN)

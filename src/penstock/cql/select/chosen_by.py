@@ -8,6 +8,7 @@ from penstock.cql.expressions.coercion import Typed
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.members import INSIDE
 from penstock.cql.reading.scope import Scope
+from penstock.errors import FollowingError
 from penstock.query.expression import Call, Column, Expression, Literal
 from penstock.query.query import Input
 from penstock.query.types import DataType
@@ -62,6 +63,10 @@ def _last(times: list[Expression]) -> Expression:
 
 def _column(scope: Scope, name: str, item: Input, node: exp.Expr) -> Expression:
     field = item.source.field(item.source.timestamp or "")
+    if field is None and scope.text.found:
+        # Every stream has one: its declaration is what is wrong.
+        message = f"the event time of {item.alias} is not known"
+        raise FollowingError(message, place=scope.text.place(node_span(node)))
     if field is None:
         message = f"{name} needs event times, and {item.alias} has no column of them"
         hint = "name one: WITH (timestamp = 'ts'); or write MAX_BY(value, by)"

@@ -31,7 +31,8 @@ def bind_distinct(
     groups: dict[Expression, Column] = {}
     for output in outputs:
         if columns_of(output.expression) and output.expression not in groups:
-            check_group(scope, tree, output.expression)
+            with scope.text.forgiving():
+                check_group(scope, tree, output.expression)
             name = f"#g{len(groups)}"
             groups[output.expression] = Column("", name, output.expression.type)
     if not groups:
@@ -53,7 +54,8 @@ def view_outputs(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Output, ...]:
         if output.name.lower() in (TIME, CHANGE):
             message = f"the result of a view has a column {output.name.lower()} of its own"
             node = nodes[min(place, len(nodes) - 1)]
-            raise scope.text.error(node_span(node), message, "give this one another name with AS")
+            hint = "give this one another name with AS"
+            scope.text.note(scope.text.error(node_span(node), message, hint))
     return outputs
 
 
@@ -67,7 +69,8 @@ def _check_clauses(scope: Scope, tree: exp.Expr) -> None:
     chosen = tree.args["distinct"].args.get("on")
     if chosen is not None:
         hint = "group by these, and choose by MAX_BY(x, y) or LAST(x)"
-        raise scope.text.error(node_span(chosen), "DISTINCT ON is not in the language", hint)
+        message = "DISTINCT ON is not in the language"
+        scope.text.note(scope.text.error(node_span(chosen), message, hint))
     clauses = [tree.args[name] for name in ("group", "having") if tree.args.get(name)]
     for node in (*clauses, *find_aggregates(tree.expressions)):
         message = "SELECT DISTINCT takes no groups and no aggregates"

@@ -10,8 +10,8 @@ from math import gcd
 from penstock.cql.reading.cursor import Cursor, is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.text import Span, Text
-from penstock.cql.select.windows import take_duration
-from penstock.duration import Duration
+from penstock.cql.select.windows import MISTAKEN, take_duration
+from penstock.duration import MICROS, Duration
 from penstock.query.query import Input
 from penstock.query.view import EAGER
 from penstock.query.window import TimeWindow, is_tumble
@@ -50,6 +50,8 @@ def period(text: Text, inputs: Sequence[Input], every: Every | None, place: Span
     """The microseconds between evaluations: as written, else at each end of a block, else eager."""
     if every is not None:
         return every.micros
+    if any(item.window is MISTAKEN for item in inputs):
+        return MICROS
     windows = [item.window for item in inputs if isinstance(item.window, TimeWindow)]
     lengths = sorted(window.slide for window in windows if is_tumble(window))
     if not lengths:
@@ -57,5 +59,5 @@ def period(text: Text, inputs: Sequence[Input], every: Every | None, place: Span
     if gcd(*lengths) != lengths[0]:
         message = "the windows tumble at times that do not fit together"
         hint = f"say when to evaluate: EVERY {Duration(gcd(*lengths))}"
-        raise text.error(place, message, hint)
+        text.note(text.error(place, message, hint))
     return lengths[0]

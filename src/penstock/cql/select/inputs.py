@@ -10,13 +10,14 @@ from sqlglot import exp
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.names import check_name
 from penstock.cql.reading.nearest import listed, nearest
+from penstock.cql.reading.scope import unknown_source
 from penstock.cql.reading.text import Span, Text
-from penstock.cql.select.windows import Bracket
-from penstock.errors import SqlError
+from penstock.cql.select.windows import MISTAKEN, Bracket
+from penstock.errors import FollowingError, SqlError
 from penstock.query.query import Input
 from penstock.query.ranking import NUMBER_TEXT
 from penstock.query.source import CAST_IT, Source
-from penstock.query.window import UNBOUNDED, RowsWindow, Window
+from penstock.query.window import RowsWindow, Window
 
 
 def bind_inputs(
@@ -33,14 +34,15 @@ def bind_inputs(
     inputs = _inputs(text, tables, brackets, sources)
     if all(item.is_table for item in inputs):
         message = "FROM has only tables"
-        raise text.error(node_span(tables[0]), message, "a query reads at least one stream")
-    if not is_view and all(item.is_table or item.is_relation for item in inputs):
+        hint = "a query reads at least one stream"
+        text.note(text.error(node_span(tables[0]), message, hint))
+    elif not is_view and all(item.is_table or item.is_relation for item in inputs):
         view = next(item.source for item in inputs if item.is_relation)
         message = "FROM has no stream, only views and tables as they are"
         hint = f"read the changes of one: {view.name} [NOW]; or group and aggregate"
         if view.is_kept:
             hint = "add a stream that meets it; or group and aggregate"
-        raise text.error(node_span(tables[0]), message, hint)
+        text.note(text.error(node_span(tables[0]), message, hint))
     return tuple(inputs)
 
 
@@ -50,21 +52,20 @@ def _inputs(
     brackets: Sequence[Bracket],
     sources: Mapping[str, Source],
 ) -> list[Input]:
-    """The inputs of different names that tables of FROM are."""
+    """The inputs of different names that tables of FROM are.
+
+    Where all mistakes are looked for, one that cannot be understood has no columns.
+    """
     inputs: list[Input] = []
-    last: SqlError | None = None
     for table in tables:
-        try:
+        item = Input(_named(table).name, unknown_source(table.name), MISTAKEN)
+        with text.forgiving():
             check_name(text, node_span(_named(table)), _named(table).name)
-            item = _input(text, table, brackets, sources)
-            _check_differs(text, table, item, inputs)
-            text.marks[item.alias] = _whole_span(table, brackets)
-            inputs.append(item)
-        except SqlError as error:
-            text.note(error)
-            last = error
-    if last is not None:
-        raise last
+            found = _input(text, table, brackets, sources)
+            _check_differs(text, table, found, inputs)
+            text.marks[found.alias] = _whole_span(table, brackets)
+            item = found
+        inputs.append(item)
     return inputs
 
 
@@ -98,7 +99,7 @@ def _check_brackets(text: Text, tables: Sequence[exp.Table], brackets: Sequence[
     for bracket in brackets:
         if bracket.after not in ends:
             hint = "a window stands after a stream in FROM: bid [RANGE 10 SECONDS] AS b"
-            raise text.error(bracket.span, "this window belongs to no stream", hint)
+            text.note(text.error(bracket.span, "this window belongs to no stream", hint))
 
 
 def _ends(table: exp.Table) -> set[int]:
@@ -121,15 +122,17 @@ def _input(
     name = alias.name if alias else _called(table.name, source)
     own = [bracket for bracket in brackets if bracket.after in _ends(table)]
     if len(own) > 1:
-        raise text.error(own[1].span, f"{name} has two windows", "keep one of them")
+        text.note(text.error(own[1].span, f"{name} has two windows", "keep one of them"))
     if (source.is_table or source.is_kept) and own:
         hint = "leave the window out; a table is always whole"
-        raise text.error(own[0].span, f"{source.name} is a table, which has no window", hint)
+        text.note(text.error(own[0].span, f"{source.name} is a table, which has no window", hint))
+        own = []
     if source.key is not None and not own:
         return _relation(text, table, name, source)
     if not source.is_table and not own:
-        text.note(_windowless(text, table, source))
-        return Input(name, source, UNBOUNDED)
+        if source.fields:
+            text.note(_windowless(text, table, source))
+        return Input(name, source, MISTAKEN)
     return Input(name, source, _window(text, source, own[0]) if own else None)
 
 
@@ -145,7 +148,7 @@ def _relation(text: Text, table: exp.Table, name: str, source: Source) -> Input:
         message = f"the rows of {source.name} cannot be told apart: {source.hidden} is not selected"
         what = "the number of each row" if source.hidden == NUMBER_TEXT else "all groups"
         hint = f"select {what} of {source.name}, or read its changes: {source.name} [NOW]"
-        raise text.error(node_span(table), message, hint)
+        text.note(text.error(node_span(table), message, hint))
     return Input(name, source, RowsWindow(1, source.key), is_relation=True)
 
 
@@ -158,7 +161,7 @@ def one_rows(
         if source.name.lower() in taken:
             message = f"{source.name} is how the SELECT in an expression is called here"
             hint = "give the input of that name another alias"
-            raise text.error(node_span(tree.args["from_"]), message, hint)
+            text.note(text.error(node_span(tree.args["from_"]), message, hint))
     return tuple(Input(each.name, each, RowsWindow(1), is_relation=True) for each in scalars)
 
 
@@ -181,18 +184,29 @@ def _windowless(text: Text, table: exp.Table, source: Source) -> SqlError:
 
 
 def _window(text: Text, source: Source, bracket: Bracket) -> Window:
-    if not isinstance(bracket.window, RowsWindow):
-        return bracket.window
-    declared = {field.name.lower(): field.name for field in source.fields}
-    names = bracket.window.partition_by
-    for name, span in zip(names, bracket.partition_by, strict=True):
-        if name.lower() not in declared:
-            hint = nearest(name, declared.values(), listed("columns", declared.values()))
-            fault = source.unheld_fault(name)
-            message = fault or f"{source.name} has no column {name}"
-            raise text.error(span, message, CAST_IT if fault else hint)
-        type_ = next(field.type for field in source.fields if field.name == declared[name.lower()])
-        if type_.is_nested or not type_.is_held:
-            message = f"a window cannot be partitioned by {name}, which is {type_}"
-            raise text.error(span, message, "choose a column of numbers, text or times")
-    return replace(bracket.window, partition_by=tuple(declared[name.lower()] for name in names))
+    window, columns = bracket.window, list[str]()
+    if isinstance(window, RowsWindow):
+        for name, span in zip(window.partition_by, bracket.partition_by, strict=True):
+            with text.forgiving():
+                columns.append(_partition_column(text, source, name, span))
+        window = replace(window, partition_by=tuple(columns))
+    is_mistaken = bracket.is_mistaken or len(columns) < len(bracket.partition_by)
+    return MISTAKEN if is_mistaken else window
+
+
+def _partition_column(text: Text, source: Source, name: str, span: Span) -> str:
+    """The column of that name, if a window may be partitioned by it."""
+    field = next((each for each in source.fields if each.name.lower() == name.lower()), None)
+    if field is None and not source.fields:
+        message = f"the columns of {source.name} are not known"
+        raise FollowingError(message, place=text.place(span))
+    if field is None:
+        declared = [each.name for each in source.fields]
+        fault = source.unheld_fault(name)
+        message = fault or f"{source.name} has no column {name}"
+        hint = CAST_IT if fault else nearest(name, declared, listed("columns", declared))
+        raise text.error(span, message, hint)
+    if field.type.is_nested or not field.type.is_held:
+        message = f"a window cannot be partitioned by {name}, which is {field.type}"
+        raise text.error(span, message, "choose a column of numbers, text or times")
+    return field.name

@@ -64,11 +64,12 @@ def read_from(text: Text, tree: exp.Expr) -> From:
     joined = [_joined(text, join) for join in tree.args.get("joins") or ()]
     where: list[exp.Expr] = []
     for conjunct in conjuncts(tree.args["where"].this) if tree.args.get("where") else ():
-        asked = _asked(text, conjunct)
-        if asked is None:
-            where.append(conjunct)
-        else:
-            joined.append(asked)
+        with text.forgiving():
+            asked = _asked(text, conjunct)
+            if asked is None:
+                where.append(conjunct)
+            else:
+                joined.append(asked)
     read = From(tree.args["from_"].this, tuple(joined), tuple(where))
     _refuse_others(text, tree, read)
     return read
@@ -81,7 +82,7 @@ def _refuse_others(text: Text, tree: exp.Expr, read: From) -> None:
         if select is not tree and not is_read:
             message = "this SELECT is not a condition of WHERE by itself"
             hint = "EXISTS (…) and IN (…) stand in WHERE, tied to other conditions by AND alone"
-            raise text.error(node_span(select), message, hint)
+            text.note(text.error(node_span(select), message, hint))
 
 
 def _joined(text: Text, join: exp.Expr) -> Joined:
@@ -90,7 +91,8 @@ def _joined(text: Text, join: exp.Expr) -> Joined:
     kind = _KINDS.get((words[0].upper(), words[1].upper()))
     if extras or kind is None:
         hint = "write JOIN stream [RANGE 10 SECONDS] ON a.x = b.x"
-        raise text.error(node_span(join), "this join is not in the language", hint)
+        text.note(text.error(node_span(join), "this join is not in the language", hint))
+        kind = "inner"
     on = join.args.get("on")
     return Joined(kind, join.this, tuple(conjuncts(on)) if on else ())
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from sqlglot import exp
 
-from penstock.cql.reading.dialect import NUMBERS_HINT, Token, TokenType, node_span, parse_statement
+from penstock.cql.reading.dialect import Token, node_span
 from penstock.cql.reading.scope import Scope
 from penstock.cql.reading.text import Text
 from penstock.cql.select.aggregates import asks_for_view
-from penstock.cql.select.every import cut_every
+from penstock.cql.select.clauses import parse_clauses
 from penstock.cql.select.inputs import bind_inputs, one_rows
 from penstock.cql.select.joins import read_from
 from penstock.cql.select.outer.bound_joins import bind_joins
@@ -21,6 +20,7 @@ from penstock.cql.select.ranking.ranking import ranking_of
 from penstock.cql.select.relations.presence import of_rows_there
 from penstock.cql.select.view import bind_view
 from penstock.cql.select.windows import cut_windows
+from penstock.errors import SqlError
 from penstock.query.function import Function
 from penstock.query.members import with_members
 from penstock.query.query import Query
@@ -43,11 +43,15 @@ def parse_select(
     expressions, and inputs like those of FROM."""
     text = replace(text, marks={})
     rest, brackets = cut_windows(text, tokens)
-    rest, every = cut_every(text, rest)
-    _check_numbers(text, rest)
-    tree = parse_statement(text, rest)
+    tree, every = parse_clauses(text, rest, _names(sources))
     _check_clauses(text, tree)
-    read, ranking = read_from(text, tree), ranking_of(text, tree)
+    read, ranking = read_from(text, tree), None
+    unranked: SqlError | None = None
+    try:
+        ranking = ranking_of(text, tree)
+    except SqlError as error:
+        text.note(error)
+        unranked = error
     is_view = asks_for_view(tree) or ranking is not None
     inputs = bind_inputs(text, read.tables, brackets, sources, is_view=is_view)
     inner = one_rows(text, tree, inputs, scalars)
@@ -55,23 +59,22 @@ def parse_select(
     scope = Scope(text, (*inputs, *inner), functions, scalars=names)
     joins = bind_joins(scope, read, is_view=is_view).only(of_rows_there(scope))
     scope = replace(scope, inputs=joins.shown)
+    if unranked is not None:
+        raise unranked
     if is_view:
         joined, view = bind_view(scope, tree, every, joins.inputs, ranking)
         return with_members(joins.query(joined, view, text))
-    if every is not None:
+    if every is not None and not tree.args.get("order"):
         hint = "leave it out; the results of a join come as they arise"
-        raise text.error(every.span, "EVERY needs groups or aggregates", hint)
+        text.note(text.error(every.span, "EVERY needs groups or aggregates", hint))
     outputs = bind_outputs(scope, tree.expressions)
     return with_members(joins.query(outputs, None, text))
 
 
-def _check_numbers(text: Text, tokens: Sequence[Token]) -> None:
-    """Nothing, if no number runs into a name: sqlglot would take `0xFF` for `0 AS xFF`."""
-    for token, after in pairwise(tokens):
-        if token.token_type is TokenType.NUMBER and after.token_type is TokenType.VAR:
-            span = (token.start, after.end + 1)
-            if after.start == token.end + 1:
-                raise text.error(span, f"'{text.at(span)}' is not a number", NUMBERS_HINT)
+def _names(sources: Mapping[str, Source]) -> frozenset[str]:
+    """The names of sources and of their columns, in lower case."""
+    columns = {field.name.lower() for source in sources.values() for field in source.fields}
+    return frozenset({*sources, *columns})
 
 
 def _check_clauses(text: Text, tree: exp.Expr) -> None:
@@ -79,7 +82,7 @@ def _check_clauses(text: Text, tree: exp.Expr) -> None:
         if clause and name not in _CLAUSES:
             part = clause[0] if isinstance(clause, list) else clause
             span = node_span(part if isinstance(part, exp.Expr) else tree)
-            raise text.error(span, "this clause is not in the language", "leave it out")
+            text.note(text.error(span, "this clause is not in the language", "leave it out"))
     if not tree.expressions:
         raise text.error(node_span(tree), "SELECT lists no columns", "write SELECT * for all")
     if not tree.args.get("from_"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -50,14 +50,14 @@ def bind_view(
         return bind_distinct(scope, tree, every, inputs)
     if ranking is not None and not asks_for_view(tree) and not any(find_aggregates(ranked)):
         return bind_tuples(scope, tree, every, inputs, ranking)
-    _check_stars(scope, tree)
+    items = _unstarred(scope, tree)
     aliases = aliases_of(tree)
     groups = dict.fromkeys(_groups(replace(scope, aliases=aliases), tree))
     parts = _parts(scope, tree, groups, ranked)
     if not groups and not parts.aggregates and tree.args.get("having"):
         message = "HAVING has no groups and no aggregates to choose from"
         hint = "put conditions on tuples into WHERE"
-        raise scope.text.error(node_span(tree.args["having"]), message, hint)
+        scope.text.note(scope.text.error(node_span(tree.args["having"]), message, hint))
     numbers = () if ranking is None else ranking.numbers
     by_node = {**parts.by_node, **{id(node): NUMBER for node in numbers}}
     selecting = replace(scope, aggregates=by_node)
@@ -66,7 +66,7 @@ def bind_view(
     view = View(
         groups=tuple(by_group.values()),
         aggregates=parts.aggregates,
-        outputs=_outputs(selecting, tree, by_group),
+        outputs=_outputs(selecting, items, by_group),
         having=_having(naming, tree, by_group),
         every=period(scope.text, inputs, every, node_span(tree.args["from_"])),
         top=None if ranking is None else _top(naming, ranking, by_group),
@@ -115,11 +115,16 @@ def _asked(scope: Scope, node: exp.Expr) -> Asked | None:
     return None
 
 
-def _check_stars(scope: Scope, tree: exp.Expr) -> None:
+def _unstarred(scope: Scope, tree: exp.Expr) -> list[exp.Expr]:
+    """The items of SELECT, of which none may be a *."""
+    items: list[exp.Expr] = []
     for node in tree.expressions:
         if isinstance(node.this if isinstance(node, exp.Column) else node, exp.Star):
-            hint = "list the groups and the aggregates"
-            raise scope.text.error(node_span(node), "a * cannot be selected of groups", hint)
+            message, hint = "a * cannot be selected of groups", "list the groups and the aggregates"
+            scope.text.note(scope.text.error(node_span(node), message, hint))
+        else:
+            items.append(node)
+    return items
 
 
 def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
@@ -129,7 +134,10 @@ def _groups(scope: Scope, tree: exp.Expr) -> Iterator[Expression]:
     extras = any(value for name, value in clause.args.items() if name != "expressions")
     if extras or any(isinstance(node, _OTHER_GROUPINGS) for node in clause.expressions):
         hint = "list what to group by: GROUP BY a.x, b.y"
-        raise scope.text.error(node_span(clause), "this grouping is not in the language", hint)
+        message = "this grouping is not in the language"
+        scope.text.note(scope.text.error(node_span(clause), message, hint))
+        yield UNKNOWN
+        return
     for node in clause.expressions:
         group = bind(scope, node)
         with scope.text.forgiving():
@@ -145,10 +153,9 @@ def _check_differs(scope: Scope, node: exp.Expr, group: Expression) -> None:
 
 
 def _outputs(
-    scope: Scope, tree: exp.Expr, groups: Mapping[Expression, Expression]
+    scope: Scope, items: Sequence[exp.Expr], groups: Mapping[Expression, Expression]
 ) -> tuple[Output, ...]:
-    outputs = view_outputs(scope, tree.expressions)
-    pairs = list(zip(tree.expressions, outputs, strict=True))
+    pairs = list(zip(items, view_outputs(scope, items), strict=True))
     return tuple(Output(o.name, _over_view(scope, n, o.expression, groups)) for n, o in pairs)
 
 
@@ -158,8 +165,10 @@ def _having(
     clause = tree.args.get("having")
     if clause is None:
         return None
-    condition = bind_condition(scope, clause.this, "HAVING")
-    refuse_number(scope, clause.this, condition)
+    condition: Expression = UNKNOWN
+    with scope.text.forgiving():
+        condition = bind_condition(scope, clause.this, "HAVING")
+        refuse_number(scope, clause.this, condition)
     if not columns_of(condition):
         hint = "leave it out, or compare with a group or an aggregate"
         message = "this condition is always the same"
@@ -175,7 +184,7 @@ def _refuse_ranking(scope: Scope, ranking: Ranking | None) -> None:
     if ranking is not None:
         hint = "leave DISTINCT out, and group by what is selected: GROUP BY …"
         message = "SELECT DISTINCT takes no LIMIT and no QUALIFY"
-        raise scope.text.error(ranking.place, message, hint)
+        scope.text.note(scope.text.error(ranking.place, message, hint))
 
 
 def _over_view(

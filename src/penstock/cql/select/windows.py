@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.cql.expressions.literals import whole_number
-from penstock.cql.reading.cursor import Cursor
+from penstock.cql.reading.cursor import Cursor, is_word
 from penstock.cql.reading.dialect import Token, TokenType, token_span
 from penstock.cql.reading.text import Span, Text
-from penstock.duration import UNITS_HINT, Duration
+from penstock.duration import MICROS, UNITS_HINT, Duration
+from penstock.errors import SqlError
 from penstock.query.window import NOW, UNBOUNDED, RowsWindow, TimeWindow, Window, tumble
 
 WINDOWS_HINT = (
     "the windows are [RANGE 10 SECONDS], [RANGE 10 SECONDS SLIDE 2 SECONDS], [ROWS 100], "
     "[PARTITION BY a ROWS 3], [TUMBLE 1 MINUTE], [NOW] and [UNBOUNDED]"
 )
+_KINDS = ("NOW", "UNBOUNDED", "TUMBLE", "ROWS", "PARTITION BY", "RANGE", "WINDOW")
 _PARTITIONED = "write it [PARTITION BY a, b ROWS 3]"
 
 
@@ -23,19 +25,26 @@ _PARTITIONED = "write it [PARTITION BY a, b ROWS 3]"
 class Bracket:
     """A window, where it stands, and where the token before it ends.
 
-    `partition_by` are the places of the columns that the window is partitioned by.
+    `partition_by` are the places of the columns that the window is partitioned by. One that
+    `is_mistaken` stands for a window that is not known, where all mistakes are looked for.
     """
 
     window: Window
     span: Span
     after: int
-    partition_by: tuple[Span, ...]
+    partition_by: tuple[Span, ...] = ()
+    is_mistaken: bool = False
+
+
+MISTAKEN = TimeWindow(extent=1)
+"""The window of an input whose own is not known; this very object, whatever is equal to it."""
 
 
 def cut_windows(text: Text, tokens: Sequence[Token]) -> tuple[list[Token], list[Bracket]]:
     """The tokens of a SELECT without its bracketed windows, and the windows."""
     rest: list[Token] = []
     brackets: list[Bracket] = []
+    last: SqlError | None = None
     index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -47,10 +56,14 @@ def cut_windows(text: Text, tokens: Sequence[Token]) -> tuple[list[Token], list[
             brackets.append(_bracket(text, tokens[index : close + 1], rest))
             index = close
         elif token.token_type is TokenType.R_BRACKET:
-            raise text.error(token_span(token), "this ] closes nothing", "a window opens with [")
+            hint = "a window opens with ["
+            last = text.error(token_span(token), "this ] closes nothing", hint)
+            text.note(last)
         else:
             rest.append(token)
         index += 1
+    if last is not None:
+        raise last
     return rest, brackets
 
 
@@ -66,39 +79,57 @@ def _closing(text: Text, tokens: Sequence[Token], start: int) -> int:
             return index
         if tokens[index].token_type is TokenType.L_BRACKET:
             break
-    raise text.error(token_span(tokens[start]), "this [ is never closed", WINDOWS_HINT)
+    text.note(text.error(token_span(tokens[start]), "this [ is never closed", WINDOWS_HINT))
+    # Where all mistakes are looked for, it ends where a window does.
+    end = tokens[-1].end + 1
+    cursor = Cursor(text, tokens[start + 1 :], (end, end + 1))
+    _window(cursor)
+    return len(tokens) - len(cursor.rest) - 1
 
 
 def _bracket(text: Text, tokens: Sequence[Token], before: Sequence[Token]) -> Bracket:
-    cursor = Cursor(text, tokens[1:-1], token_span(tokens[-1]))
-    window, columns = _window(cursor)
-    cursor.expect_end(WINDOWS_HINT)
-    after = before[-1].end + 1 if before else 0
     span = (tokens[0].start, tokens[-1].end + 1)
-    return Bracket(window, span, after, tuple(token_span(column) for column in columns))
+    bracket = Bracket(MISTAKEN, span, before[-1].end + 1 if before else 0, is_mistaken=True)
+    tally = text.tally
+    with text.forgiving():
+        inside = tokens[1:-1] if is_word(tokens[-1], "]") else tokens[1:]
+        cursor = Cursor(text, inside, token_span(tokens[-1]))
+        window, columns = _window(cursor)
+        bracket = replace(bracket, window=window, partition_by=tuple(map(token_span, columns)))
+        cursor.expect_end(WINDOWS_HINT)
+        return replace(bracket, is_mistaken=text.tally > tally)
+    return bracket
 
 
 def _window(cursor: Cursor) -> tuple[Window, list[Token]]:
-    if cursor.take_word("NOW"):
-        return NOW, []
-    if cursor.take_word("UNBOUNDED"):
-        return UNBOUNDED, []
-    if cursor.take_word("TUMBLE"):
-        return tumble(take_duration(cursor)), []
-    if cursor.take_word("ROWS"):
-        return RowsWindow(_count(cursor)), []
-    if cursor.take_word("PARTITION BY"):
-        return _partitioned(cursor)
-    if cursor.take_word("RANGE"):
-        return _range(cursor), []
-    if cursor.take_word("WINDOW"):
-        return (_until_now(cursor) if cursor.take_word("UNTIL") else _range(cursor)), []
+    match _kind(cursor):
+        case "NOW":
+            return NOW, []
+        case "UNBOUNDED":
+            return UNBOUNDED, []
+        case "TUMBLE":
+            return tumble(take_duration(cursor)), []
+        case "ROWS":
+            return RowsWindow(_count(cursor)), []
+        case "PARTITION BY":
+            return _partitioned(cursor)
+        case "WINDOW" if cursor.take_word("UNTIL") or cursor.take_slip(["UNTIL"], "UNTIL NOW"):
+            return _until_now(cursor), []
+        case "RANGE" | "WINDOW":
+            return _range(cursor), []
     raise cursor.expected("a window", WINDOWS_HINT)
+
+
+def _kind(cursor: Cursor) -> str | None:
+    """The keyword that a window begins with."""
+    written = next((word for word in _KINDS if cursor.take_word(word)), None)
+    return written or cursor.take_slip(_KINDS, "a window")
 
 
 def _range(cursor: Cursor) -> TimeWindow:
     extent = take_duration(cursor)
-    return TimeWindow(extent, take_duration(cursor) if cursor.take_word("SLIDE") else 1)
+    slides = cursor.take_word("SLIDE") or cursor.take_slip(["SLIDE"], "SLIDE or ]")
+    return TimeWindow(extent, take_duration(cursor) if slides else 1)
 
 
 def _until_now(cursor: Cursor) -> TimeWindow:
@@ -123,12 +154,13 @@ def _count(cursor: Cursor) -> int:
     digits, span = sign + token.text, (start, token.end + 1)
     if not digits.isdecimal() or not digits.strip("0"):
         hint = "write a whole number, 1 or more"
-        raise cursor.text.error(span, f"a window cannot hold {digits} rows", hint)
+        cursor.text.note(cursor.text.error(span, f"a window cannot hold {digits} rows", hint))
+        return 1
     count = whole_number(digits)
     if count is None:
         hint = "write UNBOUNDED for a window without end"
-        raise cursor.text.error(span, "a window cannot hold so many rows", hint)
-    return count
+        cursor.text.note(cursor.text.error(span, "a window cannot hold so many rows", hint))
+    return count or 1
 
 
 def take_duration(cursor: Cursor, what: str = "a window") -> int:
@@ -141,7 +173,9 @@ def take_duration(cursor: Cursor, what: str = "a window") -> int:
     written = sign + token.text
     if written.replace(".", "").lstrip("-").isdecimal():
         written += " " + cursor.take_name("a unit of time", UNITS_HINT).text
-    return _positive(cursor.text, written, (start, cursor.taken_to), what)
+    with cursor.text.forgiving():
+        return _positive(cursor.text, written, (start, cursor.taken_to), what)
+    return MICROS
 
 
 def _positive(text: Text, written: str, span: Span, what: str) -> int:

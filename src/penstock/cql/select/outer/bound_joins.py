@@ -67,6 +67,26 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
     others = [(joined, item) for joined, item in named if joined.kind != "inner"]
     if not others:
         return Joins(scope.inputs, scope.inputs, bind_predicates(scope, where))
+    with scope.text.forgiving():
+        return _bind_others(scope, read, others, where, is_view=is_view)
+    # Where all mistakes are looked for, conditions are read all the same.
+    ons = [conjunct for joined, _ in others for conjunct in joined.on]
+    bind_predicates(scope, ons)
+    hidden = [item for joined, item in others if joined.kind in ("semi", "anti")]
+    shown = tuple(item for item in scope.inputs if item not in hidden)
+    return Joins(scope.inputs, shown, bind_predicates(replace(scope, inputs=shown), where))
+
+
+def _bind_others(
+    scope: Scope,
+    read: From,
+    others: Sequence[tuple[Joined, Input]],
+    where: Sequence[exp.Expr],
+    *,
+    is_view: bool,
+) -> Joins:
+    """The conditions of a SELECT of which some joins, the `others`, are not inner ones."""
+    tally = scope.text.tally
     if scope.scalars:
         joined = others[0][0]
         message = f"{KIND_NAMES[_KINDS[joined.kind]]} cannot stand beside a SELECT in an expression"
@@ -75,9 +95,9 @@ def bind_joins(scope: Scope, read: From, *, is_view: bool) -> Joins:
     refuse_places(scope.text, read.joined)
     made = in_making_order(scope, read)
     joins = _with_outer(scope, made, where)
-    check_outer(
-        scope.text, [joined for joined, _ in made], joins.query((), None, scope.text), is_view
-    )
+    if scope.text.tally == tally:
+        query = joins.query((), None, scope.text)
+        check_outer(scope.text, [joined for joined, _ in made], query, is_view)
     return joins
 
 
@@ -115,16 +135,24 @@ def _on(scope: Scope, joined: Joined, outer: OuterJoin) -> tuple[OuterJoin, tupl
 
     Both sides of a full join are preserved: no condition of ON drops a tuple of either.
     """
-    equalities = _asked_equal(scope, joined)
+    equalities = list[Equality]()
+    with scope.text.forgiving():
+        equalities += _asked_equal(scope, joined)
     thetas: list[Condition] = []
     alone: list[Condition] = []
     filters: list[Condition] = []
     for conjunct in joined.on:
-        equality = bind_equality(scope, conjunct)
+        equality = condition = None
+        with scope.text.forgiving():
+            equality = bind_equality(scope, conjunct)
+            condition = (
+                bind_predicate(scope, conjunct) if equality is None else as_condition(equality)
+            )
+        if condition is None:
+            continue
         if equality is not None and outer.nullable in equality.streams:
             equalities.append(equality)
             continue
-        condition = bind_predicate(scope, conjunct) if equality is None else as_condition(equality)
         if len(condition.streams) > 1 and outer.nullable in condition.streams:
             thetas.append(condition)
         elif condition.streams == {outer.nullable} and outer.kind != "full":
@@ -160,9 +188,10 @@ def _where(
     before: list[exp.Expr] = []
     after: list[Condition] = []
     for conjunct in where:
-        condition = bind_predicate(scope, conjunct)
-        if condition.streams & nullable:
-            after.append(condition)
-        else:
-            before.append(conjunct)
+        with scope.text.forgiving():
+            condition = bind_predicate(scope, conjunct)
+            if condition.streams & nullable:
+                after.append(condition)
+            else:
+                before.append(conjunct)
     return bind_predicates(scope, before), tuple(after)

@@ -42,21 +42,23 @@ def _by(scope: Scope, ranking: Ranking, node: exp.Expr) -> Expression:
     if ranking.is_limit and isinstance(node, exp.Column) and not node.table:
         named = scope.aliases.get(node.name.lower())
     by = bind(scope, node if named is None else named)
-    refuse_number(scope, node, by)
-    if not columns_of(by):
-        hint = "write a column, an expression, or a name of the SELECT list"
-        raise scope.text.error(node_span(node), "this order is always the same", hint)
-    if by.type.is_nested:
-        raise scope.text.error(node_span(node), f"{by.type} has no order", INSIDE)
+    with scope.text.forgiving():
+        refuse_number(scope, node, by)
+        if not columns_of(by):
+            hint = "write a column, an expression, or a name of the SELECT list"
+            raise scope.text.error(node_span(node), "this order is always the same", hint)
+        if by.type.is_nested:
+            raise scope.text.error(node_span(node), f"{by.type} has no order", INSIDE)
     return by
 
 
 def _part(scope: Scope, node: exp.Expr) -> Expression:
     part = bind(scope, node)
-    refuse_number(scope, node, part)
-    if not columns_of(part):
-        hint = "write a column or an expression, or leave out PARTITION BY"
-        raise scope.text.error(node_span(node), "this part is always the same", hint)
-    if part.type.is_nested:
-        raise scope.text.error(node_span(node), f"{part.type} makes no parts", INSIDE)
+    with scope.text.forgiving():
+        refuse_number(scope, node, part)
+        if not columns_of(part):
+            hint = "write a column or an expression, or leave out PARTITION BY"
+            raise scope.text.error(node_span(node), "this part is always the same", hint)
+        if part.type.is_nested:
+            raise scope.text.error(node_span(node), f"{part.type} makes no parts", INSIDE)
     return part

@@ -16,7 +16,7 @@ def limit_count(text: Text, tree: exp.Expr, limit: exp.Expr) -> int:
     """The rows that LIMIT leaves."""
     if tree.args.get("offset"):
         hint = "LIMIT gives the first rows; leave out those that are not wanted where they are read"
-        raise text.error(node_span(tree.args["offset"]), "OFFSET is not in the language", hint)
+        text.note(text.error(node_span(tree.args["offset"]), "OFFSET is not in the language", hint))
     if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
         hint = _LIMIT
         raise text.error(node_span(limit), "this kind of LIMIT is not in the language", hint)
@@ -50,9 +50,11 @@ def _count(text: Text, node: exp.Expr, clause: str, hint: str, less: int = 0) ->
     is_number = isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
     if not is_number:
         message = f"{clause} needs a whole number, as it is written"
-        raise text.error(node_span(node), message, hint)
+        text.note(text.error(node_span(node), message, hint))
+        return 1
     count = int(node.name) - less
     if not 1 <= count <= _MOST:
         found = "no row would be left" if count < 1 else f"there are at most {_MOST} rows"
-        raise text.error(node_span(node), f"{clause} {node.name}: {found}", hint)
+        text.note(text.error(node_span(node), f"{clause} {node.name}: {found}", hint))
+        return 1
     return count

@@ -63,11 +63,14 @@ def _limited(text: Text, tree: exp.Expr) -> Ranking | None:
         if order is None:
             return None
         hint = "leave it out and sort where the results are read, or add LIMIT 10"
-        raise text.error(node_span(order), "ORDER BY needs LIMIT: results have no order", hint)
+        message = "ORDER BY needs LIMIT: results have no order"
+        text.note(text.error(node_span(order), message, hint))
+        return None
     count = limit_count(text, tree, limit)
     if order is None:
         hint = "say which rows are the first: ORDER BY price DESC LIMIT 10"
-        raise text.error(node_span(limit), "LIMIT needs ORDER BY", hint)
+        text.note(text.error(node_span(limit), "LIMIT needs ORDER BY", hint))
+        return Ranking(count, (), (), (), True, node_span(limit))
     place = (node_span(order)[0], node_span(limit)[1])
     return Ranking(count, _items(text, order), (), (), True, place)
 

@@ -36,11 +36,12 @@ def bind_tuples(
     if every is None and micros == EAGER:
         message = "the first tuples are a view, which is evaluated from time to time"
         hint = "say how often, at the end: EVERY 10 SECONDS; or group and aggregate"
-        raise scope.text.error(ranking.place, message, hint)
+        scope.text.note(scope.text.error(ranking.place, message, hint))
     numbered = replace(scope, aggregates={id(node): NUMBER for node in ranking.numbers})
     outputs = view_outputs(numbered, tree.expressions)
     for output in outputs:
-        check_group(scope, tree, output.expression)
+        with scope.text.forgiving():
+            check_group(scope, tree, output.expression)
     named = replace(scope, aliases=aliases_of(tree))
     top = bind_top(named, ranking, lambda _, expression: expression)
     groups = _groups([*(o.expression for o in outputs), *top.parts, *(o.by for o in top.order)])
@@ -51,8 +52,8 @@ def bind_tuples(
         every=micros,
         top=Top(
             top.count,
-            tuple(replace(order, by=groups[order.by]) for order in top.order),
-            tuple(groups[part] for part in top.parts),
+            tuple(replace(order, by=groups.get(order.by, order.by)) for order in top.order),
+            tuple(groups.get(part, part) for part in top.parts),
             copies=_COPIES.column,
         ),
     )
