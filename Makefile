@@ -59,7 +59,7 @@ test-connect: setup ## run the engine's tests on Spark again, on sessions of Spa
 	  -m "spark and not cluster and not classic" $$(grep -rlE "run_spark|run: Runner" tests/engine --include=*.py)
 
 test-cluster: setup ## run the tests of clusters: local-cluster, and a standalone master with two workers
-	@export TMPDIR $$($(IN_MEMORY)); $(BIN)/python -m pytest -q tests/engine/spark/test_cluster.py
+	@export TMPDIR $$($(IN_MEMORY)); $(BIN)/python -m pytest -q -m cluster tests/engine/spark
 
 lint: setup ## check style and types
 	$(BIN)/ruff check .

@@ -15,7 +15,7 @@ HALVES = [
     "-m pytest -q -n 2 --dist loadfile -m not spark",
     "-m pytest -q -n 2 --dist worksteal -m spark and not cluster",
 ]
-CLUSTER = "-m pytest -q tests/engine/spark/test_cluster.py"
+CLUSTER = "-m pytest -q -m cluster tests/engine/spark"
 KAFKA = "tests/support/kafka/real_broker.py --brokers 2 .venv/bin/python -m pytest -q -n 2"
 TOOLS = [
     "bash",

@@ -63,8 +63,9 @@ class Placement:
             return ()
         try:
             self._look(self._context)
-        except Py4JError:
-            # Some hosts of Spark let nobody ask its scheduler.
+            assert self._second is not None
+        except (Py4JError, TypeError):
+            # Some hosts of Spark let nobody ask its scheduler, or have another Scala.
             self._context = None
             return ()
         self._places[tasks] = settled(self._places.get(tasks, ()), tasks, self._cores)
