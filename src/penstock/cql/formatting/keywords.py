@@ -20,6 +20,9 @@ _CREATE = ("CREATE", "STREAM", "TABLE", "VIEW")
 # Behind these stands a name, whatever the word is.
 _BEFORE_NAMES = ("AS", "INTO", ".")
 _CLAUSES = {"SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "QUALIFY", "LIMIT", "EVERY", "INTO"}
+JOINS = {"JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "SEMI", "ANTI"}
+STARTING = {*_CLAUSES, *JOINS, "ORDER BY", "UNION", "WITH", "AND", "OR"}
+"""Keywords that may begin a line inside of a statement."""
 _LENGTHS = (TokenType.NUMBER, TokenType.STRING)
 # Short units (`ms`), which have no plural, are written in small letters.
 _UNITS = {form.upper() for unit in UNITS if f"{unit}s" in UNITS for form in (unit, f"{unit}s")}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from penstock.cql.formatting.keywords import JOINS
 from penstock.cql.formatting.pieces import Piece
-from penstock.cql.formatting.spacing import flat, needs_blank
+from penstock.cql.formatting.spacing import flat, with_blank, with_comments
 
 WIDTH = 100
 _STEP = 2
@@ -13,7 +15,6 @@ _CLAUSES = {
     *("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "QUALIFY", "ORDER BY", "LIMIT", "EVERY"),
     *("INTO", "UNION"),
 }
-_JOINS = {"JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "SEMI", "ANTI"}
 _LISTS = {"SELECT", "GROUP BY", "ORDER BY"}
 Pieces = Sequence[Piece]
 
@@ -82,7 +83,7 @@ def _clause(pieces: Pieces, indent: int) -> list[str]:
 
 
 def _starts_input(before: Piece, piece: Piece) -> bool:
-    is_join = piece.word in _JOINS and before.word not in {*_JOINS, "OUTER"}
+    is_join = piece.word in JOINS and before.word not in {*JOINS, "OUTER"}
     return before.word == "," or is_join
 
 
@@ -127,8 +128,10 @@ def _lines(pieces: Pieces, indent: int) -> list[str]:
         return _flowing(pieces, indent)
     inside = pieces[opening + 1 : closing]
     head = _flowing(pieces[: opening + 1], indent)
-    tail = _flowing(pieces[closing:], indent)
-    return [*head, *_inside(inside, indent + _STEP), *tail]
+    # What stands before the closing one is about what is inside.
+    last = [" " * (indent + _STEP) + comment.text for comment in pieces[closing].before]
+    tail = _flowing([replace(pieces[closing], before=()), *pieces[closing + 1 :]], indent)
+    return [*head, *_inside(inside, indent + _STEP), *last, *tail]
 
 
 def _inside(pieces: Pieces, indent: int) -> list[str]:
@@ -159,7 +162,7 @@ def _fits(pieces: Pieces, indent: int) -> bool:
 
 
 def _is_plain(pieces: Pieces) -> bool:
-    """Whether no comment stands between the pieces."""
+    """Whether no comment between the pieces needs a line."""
     inner = any(piece.before for piece in pieces[1:]) or any(p.behind for p in pieces[:-1])
     return not inner and not any("\n" in piece.text for piece in pieces)
 
@@ -178,10 +181,9 @@ def _flowing(pieces: Pieces, indent: int) -> list[str]:
             if comment.blank and place == 0 and indent == 0:
                 lines.append("")
         if line:
-            line += " " if place and needs_blank(pieces, place) else ""
+            line += with_blank(pieces, place)
         else:
-            line = margin if place == 0 else margin + " " * _STEP
-        line += piece.text
+            line = (margin if place == 0 else margin + " " * _STEP) + with_comments(piece)
         for comment in piece.behind:
             line += f" {comment.text}"
         if piece.behind:

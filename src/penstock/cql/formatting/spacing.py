@@ -21,11 +21,21 @@ _IN_TYPES = {"<", ">", ":", ">>"}
 
 
 def flat(pieces: Sequence[Piece]) -> str:
-    """Pieces on one line, without their comments."""
-    written = ""
-    for place, piece in enumerate(pieces):
-        written += (" " if place and needs_blank(pieces, place) else "") + piece.text
-    return written
+    """Pieces on one line, without comments that need lines of their own."""
+    return "".join(with_blank(pieces, place) for place in range(len(pieces)))
+
+
+def with_blank(pieces: Sequence[Piece], place: int) -> str:
+    """A piece and the comments on its line, with a blank before it if one stands there."""
+    piece = pieces[place]
+    is_open = place > 0 and pieces[place - 1].word in _NONE_BEHIND
+    has_blank = place and (not is_open if piece.ahead else needs_blank(pieces, place))
+    return (" " if has_blank else "") + with_comments(piece)
+
+
+def with_comments(piece: Piece) -> str:
+    """A piece behind the comments on its line."""
+    return "".join(f"{comment.text} " for comment in piece.ahead) + piece.text
 
 
 def needs_blank(pieces: Sequence[Piece], place: int) -> bool:
