@@ -33,7 +33,7 @@ LOOKS = 100
 """Looks at what a run holds, evenly spread."""
 SLACK = {"memory": 1.25, "forgotten": 1.25, "files": 1.25, "disk": 1.25}
 """How many times what it was in the first tenth a figure may be in the last; others 1.1 times."""
-SMALL = {"memory": 100 << 20, "forgotten": 20 << 20, "files": 50, "disk": 10 << 20}
+SMALL = {"memory": 100 << 20, "forgotten": 100 << 20, "files": 50, "disk": 10 << 20}
 """Differences that mean nothing, however many times the first figure they are."""
 
 
