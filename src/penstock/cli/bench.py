@@ -57,29 +57,29 @@ def bench(
     routes: Routes = None,
     help_all: HelpAll = False,
 ) -> None:
-    """Measure how fast it is and how well it decides. Nothing else should run meanwhile.
+    """Measure how fast it is and how well it decides; run nothing else meanwhile.
 
     \b
-    join3        a three-way join on one key, 3 x 20,000 tuples/s, windows of 10 s
-    sparse3      the same with twenty times as many keys, so that few tuples match
+    join3        a join of three on one key, 3 x 20,000 tuples/s, windows of 10 s
+    sparse3      the same with twenty times as many keys: few tuples match
     chain3       a three-way join on two keys: A.a = B.a AND B.b = C.b
-    kernel       join3 on one core, tuple by tuple, and how it grows with rate and window
+    kernel       join3 on one core, tuple by tuple, by rates and windows
     latency      micro-batches of 30,000 tuples on Spark
-    limits       join3 with sinks, a hot key, large state, many results, tiny batches
+    limits       join3 with sinks, a hot key, large state, many results, …
     long-window  an hour's window, a batch a second, beside the same in ten chunks
     decisions    random queries: is the chosen plan the best of all that are run?
-    aggjoin      counts and sums over joins with many matches, beside Spark's own and late plans
-    early        settings in each of which another early or late plan is the best
-    mesh         a ten-way join and six predicates on skewed data, beside one plan and an eddy
-    planning     what planning takes: joins of 3 to 25 inputs, views, goals, shedding, meshes
-    intervals    shed views: do their 95 % intervals hold the truth? Exits with 1 if not
-    drift        streams that change while a query runs: are plans changed in time?
+    aggjoin      counts and sums over joins of many matches, beside Spark's own
+    early        settings with another early or late plan as the best
+    mesh         a ten-way join on skewed data, beside one plan and an eddy
+    planning     what planning takes: joins of 3 to 25 inputs, views, meshes, …
+    intervals    shed views: do their 95 % intervals hold? Exits with 1 if not
+    drift        streams that change under a query: are plans changed in time?
     goals        plans for first:N and by:T beside the steady plan, on Spark
-    shed         loads of 2, 3 and 5 times the capacity: does the shed query keep up?
+    shed         2, 3 and 5 times the capacity: does the shed query keep up?
     nexmark      queries of an auction site, beside Spark's own and Flink SQL
     shared       ten queries over three streams, together beside each by itself
-    sources      join3 over files and Kafka, read directly and through Spark's DataFrames
-    scale        how a batch grows with rate, window, keys, partitions; --simulate: 10,000 of them
+    sources      join3 over files and Kafka, directly and through DataFrames
+    scale        how a batch grows with rate, window, keys and partitions
 
     Example: penstock bench join3 --quick
     """

@@ -68,10 +68,10 @@ Quick = Annotated[bool, typer.Option("--quick", help="Less of it: within minutes
 Format = Annotated[BenchFormat, typer.Option(help="How to show the figures.")]
 Repeat = Annotated[
     int | None,
-    typer.Option(min=1, help="Runs of each, medians are shown; default 3 or (mesh) 5."),
+    typer.Option(min=1, help="Runs of each, for medians; default 3, mesh 5."),
 ]
 Seconds = Annotated[
-    int | None, typer.Option(min=1, help="Event time; default 60, 25 or (long-window) 3600.")
+    int | None, typer.Option(min=1, help="Event time; default 60, 25, long-window 3600.")
 ]
 Data = Annotated[
     Path | None, typer.Option(help="Keep the data here, and use it again if it is there.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.durations import positive_duration
+from penstock.cli.grouped_help import HelpAll
 from penstock.cli.plan_options import (
     ALL_KINDS,
     Capacity,
@@ -63,8 +64,9 @@ def explain(
     output: Annotated[
         Path | None, typer.Option(help="Write to this file instead of stdout.")
     ] = None,
+    help_all: HelpAll = False,
 ) -> None:
-    """Show the plan of a query, its rates, work and state; needs no Java and no data.
+    """Show the plan of a query, its rates, work and state; needs no Java, no data.
 
     Example: penstock explain query.cql --alternatives
     """

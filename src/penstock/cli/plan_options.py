@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ALL_KINDS = ",".join(KINDS)
 
 Stats = Annotated[
-    str | None, typer.Option(help="What is known of the streams: a TOML file, as analyze writes.")
+    str | None, typer.Option(help="What is known of streams: a TOML file, by analyze.")
 ]
 GoalText = Annotated[
     str,
@@ -61,7 +61,7 @@ Off = Annotated[
     ),
 ]
 Shed = Annotated[
-    bool, typer.Option("--shed", help="Drop tuples where no plan keeps up; else that is refused.")
+    bool, typer.Option("--shed", help="Drop tuples if no plan keeps up; else it is refused.")
 ]
 ExactOfKept = Annotated[
     bool,

@@ -49,7 +49,7 @@ def run(
         ),
     ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(help="Folder or URI of the state; a later run goes on from it.")
+        str | None, typer.Option(help="Folder or URI of the state, where later runs go on.")
     ] = None,
     trigger: Annotated[
         str | None, typer.Option(help="Look for new data this often, until Ctrl-C; e.g. 1s.")
@@ -59,7 +59,7 @@ def run(
     ] = False,
     drain: Annotated[
         bool,
-        typer.Option("--drain", help="The streams end here: answer what waits, close the state."),
+        typer.Option("--drain", help="The streams end here: answer all, close the state."),
     ] = False,
     stats: Stats = None,
     goal: GoalText = "steady",
@@ -70,7 +70,7 @@ def run(
     shed: Shed = False,
     delay: Annotated[
         str | None,
-        typer.Option(help="With --shed: the delay that results may have at most; default 5s."),
+        typer.Option(help="With --shed: the delay of results; default 5s."),
     ] = None,
     exact_of_kept: ExactOfKept = False,
     functions: Functions = None,
@@ -82,9 +82,7 @@ def run(
     ] = False,
     change: Annotated[
         bool,
-        typer.Option(
-            "--change", help="Go on with the checkpoint's state though the query is another."
-        ),
+        typer.Option("--change", help="Go on with the state although the query changed."),
     ] = False,
     partitions: Annotated[
         int | None,
@@ -94,7 +92,7 @@ def run(
     ] = None,
     replan: Annotated[
         Literal["on", "advise", "off"] | None,
-        typer.Option(help="Follow the streams with plans; default on, off with --plan."),
+        typer.Option(help="Plan anew on drift; default on, off with --plan."),
     ] = None,
     eager: Annotated[
         bool,
@@ -129,13 +127,9 @@ def run(
     ] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(
-            metavar="<port>", help="Serve figures for Prometheus at this port, or HOST:PORT."
-        ),
+        typer.Option(metavar="<port>", help="Serve figures for Prometheus: a port, or HOST:PORT."),
     ] = None,
-    log: Annotated[
-        LogFormat, typer.Option(help="Progress on stderr as text, or as JSON, an object a line.")
-    ] = "text",
+    log: Annotated[LogFormat, typer.Option(help="Progress as text or JSON lines.")] = "text",
     safe: Annotated[
         bool,
         typer.Option(
@@ -160,7 +154,7 @@ def run(
 ) -> None:
     """Run a query: every result once, in the sink; progress on stderr.
 
-    Example: penstock run query.cql --engine local --available-now --sink jsonl:results.jsonl
+    Example: penstock run query.cql --engine local --available-now
     """
     is_laboratory = eager or every is not None
     if eager and every is not None:
