@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from support.engines.soak import Siege
+from penstock.engine.sinks.sink import parquet
+from support.engines.soak import Siege, expected, results, script, write_input
+from support.scale import placed
 from support.scale.standalone import LOOPBACK, standalone_cluster
 
 
@@ -48,3 +54,25 @@ def test_a_lost_machine_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
         siege.run(["executor", "machine"])
     assert siege.wrong() == []
     assert siege.kills == {"executor": 1, "machine": 1}
+
+
+@pytest.mark.cluster
+@pytest.mark.spark
+@pytest.mark.slow
+def test_partitions_stay_where_they_are(tmp_path: Path) -> None:
+    """Of stages that Spark moves packets to, and of those whose hands the driver deals out."""
+    write_input(tmp_path / "in", 5, Random("placement"))
+    text = script("common", tmp_path / "in")
+    (tmp_path / "query.cql").write_text(text)
+    command = [sys.executable, placed.__file__, str(tmp_path), "local-cluster[2,1,1024]", "36"]
+    subprocess.run(command, check=True)
+    found = json.loads((tmp_path / "found.json").read_text())
+    first, *others = found["stages"]
+    assert sorted(Counter(first.values()).values()) == [18, 18]
+    assert len(others) >= 4
+    assert all(stage == first for stage in others)
+    places = {task: place for dealt in found["rounds"] for task, place in dealt.items()}
+    assert len(places) == 9
+    assert sorted(Counter(places.values()).values()) == [4, 5]
+    assert all(dealt.items() <= places.items() for dealt in found["rounds"])
+    assert results(parquet(tmp_path / "out")) == expected(text)
