@@ -142,13 +142,14 @@ def check_place(put: Put, made: str, words: Sequence[Token]) -> None:
     at = made.index(put.name)
     assert sum(token.start < at for token in words) == put.place
     start, end = made.rfind("\n", 0, at) + 1, made.find("\n", at)
-    has_before = put.place > 0 and words[put.place - 1].end >= start
+    is_end = put.before is not None and put.before.token_type is TokenType.SEMICOLON
+    has_before = is_end or (put.place > 0 and words[put.place - 1].end >= start)
     has_after = put.place < len(words) and words[put.place].start < end
     if put.shape in OWN_LINE or (put.shape in LINE_END and (put.leads or put.before is None)):
         assert made[start:at].strip() in ("--", "/*")
         assert not has_after
     elif put.shape in LINE_END or put.after.token_type in CLOSING:
-        assert has_before or (put.before and put.before.token_type is TokenType.SEMICOLON)
+        assert has_before
     elif put.before is None or put.before.token_type in OPENING:
         assert has_after
     else:
@@ -163,6 +164,13 @@ def check(text: str, puts: Sequence[Put]) -> None:
     words = [token for token in tokenize(Text(made, "x")) if token.token_type not in SIGNS]
     for put in puts:
         check_place(put, made, words)
+
+
+@pytest.mark.parametrize("text", ["/* c */ /* d */", "-- c", "/* c */ ; /* d */", " /* c */\n;"])
+def test_comments_alone_are_kept(text: str) -> None:
+    made = formatted(text)
+    assert formatted(made) == made
+    assert made.replace("\n", " ").split() == text.split()
 
 
 def test_comments_in_lists_stay_with_their_items() -> None:

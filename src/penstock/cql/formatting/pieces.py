@@ -74,7 +74,10 @@ def statements(text: Text) -> tuple[list[list[Piece]], tuple[Comment, ...]]:
     rest = _between(text.content[end:], end == 0, is_behind=True)
     _set_behind(found, rest.behind)
     cased = [_cased(_with_commas(pieces)) for pieces in found if pieces]
-    return [pieces for pieces in cased if any(map(_says_something, pieces))], rest.before
+    return [pieces for pieces in cased if any(map(_says_something, pieces))], (
+        *rest.before,
+        *rest.ahead,
+    )
 
 
 def _says_something(piece: Piece) -> bool:
@@ -112,9 +115,9 @@ def _between(gap: str, is_first: bool, is_behind: bool) -> _Between:
     ahead, after = len(kept), gap[ends[-1] :]
     while ahead and "\n" not in after and not kept[ahead - 1].ends_line:
         ahead, after = ahead - 1, blanks[ahead - 1]
-    if behind >= ahead:
-        behind, ahead = (behind, max(behind, ahead)) if is_behind else (ahead, ahead)
-    elif is_behind:
+    if behind > ahead:
+        behind = ahead = behind if is_behind else ahead
+    elif is_behind and not is_first:
         ahead = len(kept)
     return _Between(tuple(kept[:behind]), tuple(kept[behind:ahead]), tuple(kept[ahead:]))
 
