@@ -33,8 +33,9 @@ LOOKS = 100
 """Looks at what a run holds, evenly spread."""
 SLACK = {"memory": 1.25, "forgotten": 1.25, "files": 1.25, "disk": 1.25}
 """How many times what it was in the first tenth a figure may be in the last; others 1.1 times."""
-SMALL = {"memory": 100 << 20, "forgotten": 100 << 20, "files": 50, "disk": 10 << 20}
-"""Differences that mean nothing, however many times the first figure they are."""
+SMALL = {"memory": 100 << 20, "forgotten": 100 << 20, "files": 50, "disk": 32 << 20}
+"""Differences that mean nothing, however many times the first figure they are: a log of reports has
+up to 16 MiB."""
 
 
 class Watch:
@@ -111,6 +112,8 @@ def main() -> None:
     print(f"{len(watch.seconds)} batches of {options.query} on {options.engine}")
     for name, (first, last) in figures.items():
         print(f"{name:10} {first:14,.4g} in the first tenth {last:14,.4g} in the last")
+    steps = [f"{each.memory >> 20}" for each in watch.prints[:: max(len(watch.prints) // 10, 1)]]
+    print(f"memory, MiB, from tenth to tenth: {', '.join(steps)}")
     found = list(faults(figures))
     print("; ".join(found) or "nothing grew")
     sys.exit(1 if found else 0)
