@@ -60,7 +60,8 @@ def parse_script(
 def mistakes(text: str, file: str = "query", functions: Iterable[Function] = ()) -> list[SqlError]:
     """All mistakes of a script, in the order of the text; none if it asks queries.
 
-    A statement that cannot be understood hides those inside of it and of those that read it.
+    A statement that cannot be parsed has one, and nothing is said of the columns that others read
+    of it.
     """
     found: list[SqlError] = []
     callable_ = by_name(functions)

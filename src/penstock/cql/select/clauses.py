@@ -14,6 +14,7 @@ from penstock.cql.reading.dialect import (
     Token,
     TokenType,
     parse_statement,
+    token_span,
 )
 from penstock.cql.reading.respelling import as_keyword
 from penstock.cql.reading.text import Span, Text
@@ -56,18 +57,19 @@ def parse_clauses(
     A keyword that is misspelt is a mistake, with the one that fits there; where all mistakes are
     looked for, it is then read as that. `names`, in lower case, are no keywords.
     """
-    reach, slip = _reach(text, tokens), None
-    while reach < inf:
-        slip = _slip(text, tokens, reach, names)
-        if slip is None:
-            break
+    try:
+        return _parsed(text, tokens)
+    except SqlError:
+        reach = _reach(text, tokens)
+    while slip := _slip(text, tokens, reach, names):
         message = f"'{text.at(slip.span)}' does not fit here"
         text.note(text.error(slip.span, message, f"did you mean {slip.word}?"))
         tokens, reach = slip.tokens, slip.reach
     tree, every = _parsed(text, tokens)
-    if slip is not None and not isinstance(tree, exp.Select):
-        # It joins two queries, which have not been told apart.
-        raise FollowingError("this is more than one query", place=text.place(slip.span))
+    if not isinstance(tree, exp.Select):
+        # A keyword between two queries was misspelt, so that they have not been told apart.
+        place = text.place(token_span(tokens[0]))
+        raise FollowingError("this is more than one query", place=place)
     return tree, every
 
 
