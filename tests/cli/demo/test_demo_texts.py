@@ -210,8 +210,8 @@ def test_a_trial_counts_full_batches_and_takes_off_what_starting_takes() -> None
 
 
 def test_a_site_is_sized_by_what_its_rush_took() -> None:
-    assert sized(SITE, replace(FAST, seconds=0.25)) == replace(SITE, people=200)
-    assert sized(SITE, replace(FAST, seconds=1.0)) == replace(SITE, people=50)
+    assert sized(SITE, replace(FAST, seconds=0.25)) == replace(SITE, people=120)
+    assert sized(SITE, replace(FAST, seconds=1.0)) == replace(SITE, people=30)
     assert sized(SITE, replace(FAST, seconds=0.0)).people == 20_000
     assert sized(SITE, replace(FAST, seconds=1e9)).people == 20
 

@@ -102,7 +102,9 @@ def test_little_memory_is_obeyed_and_too_little_refused(tmp_path: Path) -> None:
     assert ", 0 probes" in little.stderr
     assert ", 0 probes" not in enough.stderr
     assert isinstance(none.exception, PlanError)
-    assert "a memory of 7.999 kB does not hold the windows, which take 8 kB" in str(none.exception)
+    assert "a memory of 7,999 bytes does not hold the windows, which take 8,000" in str(
+        none.exception
+    )
 
 
 def test_a_filter_that_takes_time_is_charged(tmp_path: Path) -> None:

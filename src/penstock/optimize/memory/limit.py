@@ -72,8 +72,11 @@ def _refuse_windows(windows: dict[str, float], limit: float) -> None:
     total = sum(windows.values())
     if total > limit:
         largest = max(windows, key=lambda alias: windows[alias])
+        given, taken = bytes_text(limit), bytes_text(total)
+        if given == taken:
+            given, taken = f"{limit:,.0f} bytes", f"{total:,.0f}"
         raise PlanError(
-            f"a memory of {bytes_text(limit)} does not hold the windows, which take "
-            f"{bytes_text(total)}; that of {largest} alone takes {bytes_text(windows[largest])}",
+            f"a memory of {given} does not hold the windows, which take "
+            f"{taken}; that of {largest} alone takes {bytes_text(windows[largest])}",
             hint="give it more memory, or shorter windows",
         )
