@@ -85,3 +85,38 @@ def test_secrets_are_shown_by_no_mistake_of_a_statement_that_is_not_closed() -> 
         *("this text is never closed", "bid has no column nope")
     ]
     assert not [error for error in found if "hunter2" in str(error)]
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT auction,, price, FROM bid [NOW]", [15, 23]),
+        ("SELECT , price FROM bid [NOW]", [8]),
+        ("SELECT ABS(price, ) AS p FROM bid [NOW]", [17]),
+        ("SELECT price FROM bid [NOW], WHERE price > 3", [28]),
+        ("SELECT auction, COUNT(*) AS n FROM bid [NOW] GROUP BY auction, EVERY 1 SECOND", [62]),
+    ],
+)
+def test_commas_stand_between_two(query: str, columns: list[int]) -> None:
+    found = mistakes(query + ";" + STREAMS)
+    assert all("this comma" in error.message for error in found)
+    assert [error.place.start + 1 for error in found if error.place] == columns
+
+
+def test_there_is_no_offset() -> None:
+    (found,) = mistakes("SELECT price FROM bid [NOW] OFFSET 5;" + STREAMS)
+    assert found.message == "OFFSET is not in the language"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT auction, COUNT(*) AS n FROM bid [NOW] GROUP /* a */ -- b\n BY auction EVERY 1 s",
+        "SELECT price FROM bid [PARTITION /* c */ BY auction ROWS 3]",
+        "SELECT '/* no comment */' AS s, price FROM bid [NOW] WHERE price > 3 -- the end\n",
+        "CREATE STREAM x (ts TIMESTAMP, p DECIMAL(12, /* d */ 2)) WITH (format = 'parquet', "
+        "path = 'x', timestamp = 'ts'); SELECT p FROM x [NOW]",
+    ],
+)
+def test_comments_stand_anywhere(query: str) -> None:
+    assert mistakes(f"{query};{STREAMS}") == []

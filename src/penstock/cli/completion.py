@@ -16,7 +16,7 @@ def completion(
 ) -> None:
     """Print a script by which a shell completes commands, options and their values.
 
-    Example: penstock completion bash > ~/.local/share/bash-completion/completions/penstock
+    Example: penstock completion bash >> ~/.bash_completion
 
     For zsh write it to a file _penstock in a folder of fpath, for fish to
     ~/.config/fish/completions/penstock.fish.

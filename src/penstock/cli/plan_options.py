@@ -60,9 +60,7 @@ Off = Annotated[
         rich_help_panel=PLANNING,
     ),
 ]
-Shed = Annotated[
-    bool, typer.Option("--shed", help="Drop tuples if no plan keeps up; else it is refused.")
-]
+Shed = Annotated[bool, typer.Option("--shed", help="Drop tuples where no plan keeps up.")]
 ExactOfKept = Annotated[
     bool,
     typer.Option(

@@ -49,10 +49,10 @@ def run(
         ),
     ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(help="Folder or URI of the state, where later runs go on.")
+        str | None, typer.Option(help="Folder or URI of the state, to go on later.")
     ] = None,
     trigger: Annotated[
-        str | None, typer.Option(help="Look for new data this often, until Ctrl-C; e.g. 1s.")
+        str | None, typer.Option(help="Look for new data this often, such as 1s.")
     ] = None,
     available_now: Annotated[
         bool, typer.Option("--available-now", help="Read all there is, then end.")
@@ -127,7 +127,7 @@ def run(
     ] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="<port>", help="Serve figures for Prometheus: a port, or HOST:PORT."),
+        typer.Option(metavar="<port>", help="Serve figures for Prometheus; or HOST:PORT."),
     ] = None,
     log: Annotated[LogFormat, typer.Option(help="Progress as text or JSON lines.")] = "text",
     safe: Annotated[

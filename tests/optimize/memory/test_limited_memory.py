@@ -77,7 +77,7 @@ def test_explain_says_what_is_indexed_and_what_memory_is_used() -> None:
 
 
 def test_windows_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(PlanError, match=r"does not hold the windows, which take 38\.4 kB") as error:
+    with pytest.raises(PlanError, match="does not hold the windows, which take 38,400") as error:
         decided(WINDOWS - 1)
     assert error.value.hint == "give it more memory, or shorter windows"
     assert "S1 alone takes 24 kB" in str(error.value)

@@ -166,5 +166,10 @@ def test_the_command_writes_the_page(checkpoint: Path, tmp_path: Path) -> None:
     assert (tmp_path / "run.html").read_text(encoding="utf-8").endswith("</html>\n")
     refused = CliRunner().invoke(app, [*words[:3], str(tmp_path / "none" / "run.html")])
     assert "cannot write" in str(refused.exception)
+    assert CliRunner().invoke(app, words).exit_code == 0, "its own page is written over"
+    (tmp_path / "mine.html").write_text("<html>mine</html>")
+    refused = CliRunner().invoke(app, [*words[:-1], str(tmp_path / "mine.html")])
+    assert "no page of a run" in str(refused.exception)
+    assert (tmp_path / "mine.html").read_text() == "<html>mine</html>"
     nowhere = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert "is not a checkpoint" in str(nowhere.exception)

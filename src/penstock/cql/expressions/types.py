@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from penstock.cql.reading.dialect import without_comments
 from penstock.cql.reading.nearest import nearest
 from penstock.cql.reading.text import Span, Text
 from penstock.query.families import nested_types
@@ -40,7 +41,7 @@ _USUAL_DIGITS = "10"
 
 def parse_type(text: Text, span: Span) -> DataType:
     """The type whose name stands there."""
-    written = " ".join(text.at(span).split())
+    written = " ".join(without_comments(text.at(span)).split())
     type_ = type_named(written)
     if type_ is None:
         written = written.upper()

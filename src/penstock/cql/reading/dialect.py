@@ -26,6 +26,7 @@ __all__ = [
     "parse_statement",
     "token_span",
     "tokenize",
+    "without_comments",
 ]
 
 Node = TypeVar("Node", bound=exp.Expr)
@@ -33,6 +34,7 @@ Node = TypeVar("Node", bound=exp.Expr)
 _CLOSED = re.compile(
     r"--[^\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^']|'')*'|“[^”]*”|\"[^\"]*\"|`[^`]*`", re.DOTALL
 )
+_BLACK = re.compile(r"\S")
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _CLOSING = {"'": "'", "“": "”", '"': '"', "`": "`", "/*": "*/", "{#": "#}"}
 _OPENED = {"'": "text", "“": "text", '"': "quoted name", "`": "quoted name"}
@@ -51,13 +53,24 @@ def tokenize(text: Text) -> list[Token]:
         hint = "half of a character, or a byte that was not decoded: read the text as UTF-8"
         raise SqlError(f"the query is not text: {sign} is no character", hint=hint) from None
     try:
-        tokens = _Tokenizer().tokenize(text.content)
+        tokens = _Tokenizer().tokenize(without_comments(text.content))
     except TokenError:
         span = _unclosed(text.content)
         sign = text.at(span)
         message = f"this {_OPENED.get(sign, 'comment')} is never closed"
         raise text.error(span, message, f"add the closing {_CLOSING[sign]}") from None
     return [_checked_number(text, token) for token in tokens]
+
+
+def without_comments(content: str) -> str:
+    """The same with blanks for comments: keywords of two words may have one between them."""
+    return _CLOSED.sub(
+        lambda found: _BLACK.sub(" ", found[0]) if _is_comment(found) else found[0], content
+    )
+
+
+def _is_comment(found: re.Match[str]) -> bool:
+    return found[0].startswith(("--", "/*", "{#"))
 
 
 def _checked_number(text: Text, token: Token) -> Token:

@@ -34,6 +34,15 @@ _KEYWORDS = (
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "INTERVAL", "FILTER"),
     *("OVER", "PARTITION BY", "DESC", "ASC", "UNION ALL"),
 )
+_BEFORE_LISTS = {
+    *(TokenType.SELECT, TokenType.DISTINCT, TokenType.FROM, TokenType.WHERE, TokenType.L_PAREN),
+    *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY, TokenType.HAVING),
+}
+_BEHIND_LISTS = {
+    *(TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE, TokenType.HAVING),
+    *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.QUALIFY, TokenType.LIMIT),
+}
+_COMMA = "take it away, or add what is missing"
 _NEAR = 3
 """Tokens before the one that does not fit: a misspelt keyword is first taken for a name."""
 
@@ -75,7 +84,7 @@ def parse_clauses(
 
 def _parsed(text: Text, tokens: Sequence[Token]) -> tuple[exp.Expr, Every | None]:
     rest, every = cut_every(text, tokens)
-    return parse_statement(text, list(_whole_numbers(text, rest))), every
+    return parse_statement(text, list(_whole_lists(text, [*_whole_numbers(text, rest)]))), every
 
 
 def _whole_numbers(text: Text, tokens: Sequence[Token]) -> Iterator[Token]:
@@ -89,6 +98,24 @@ def _whole_numbers(text: Text, tokens: Sequence[Token]) -> Iterator[Token]:
         else:
             yield token
         before = token
+
+
+def _whole_lists(text: Text, tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens, if something stands on both sides of each comma: sqlglot overlooks that."""
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.COMMA:
+            if tokens[index - 1].token_type in _BEFORE_LISTS:
+                text.note(
+                    text.error(token_span(token), "there is nothing before this comma", _COMMA)
+                )
+                continue
+            after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+            if after is None or after in _BEHIND_LISTS:
+                text.note(
+                    text.error(token_span(token), "there is nothing behind this comma", _COMMA)
+                )
+                continue
+        yield token
 
 
 def _reach(text: Text, tokens: Sequence[Token]) -> float:

@@ -168,7 +168,8 @@ def one_rows(
 def _source(text: Text, name: exp.Expr, sources: Mapping[str, Source]) -> Source:
     source = sources.get(name.name.lower())
     if source is None:
-        names = [known.name for known in sources.values()]
+        # Those without columns are not understood themselves.
+        names = [known.name for known in sources.values() if known.fields]
         otherwise = listed("sources", names) if names else "declare it with CREATE STREAM"
         hint = nearest(name.name, names, otherwise)
         raise text.error(node_span(name), f"there is no stream or table {name.name}", hint)

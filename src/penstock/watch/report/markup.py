@@ -39,10 +39,15 @@ def plain(text: str) -> str:
     return escape(_NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
+WRITTEN_BY = '<meta name="generator" content="penstock report">'
+"""What tells pages of runs from those of others."""
+
+
 def page(title: str, style: str, *body: str) -> str:
     """A whole document. The style is ours: it is not escaped."""
     head = joined(
         Markup('<meta charset="utf-8">'),
+        Markup(WRITTEN_BY),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Markup(
             '<meta http-equiv="Content-Security-Policy" '

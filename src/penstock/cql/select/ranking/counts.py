@@ -12,11 +12,15 @@ _LIMIT = "write it LIMIT 10"
 _FIRST = "QUALIFY keeps the first rows, by their ROW_NUMBER()"
 
 
-def limit_count(text: Text, tree: exp.Expr, limit: exp.Expr) -> int:
-    """The rows that LIMIT leaves."""
+def refuse_offset(text: Text, tree: exp.Expr) -> None:
+    """There is no OFFSET, with LIMIT or without it."""
     if tree.args.get("offset"):
         hint = "LIMIT gives the first rows; leave out those that are not wanted where they are read"
         text.note(text.error(node_span(tree.args["offset"]), "OFFSET is not in the language", hint))
+
+
+def limit_count(text: Text, limit: exp.Expr) -> int:
+    """The rows that LIMIT leaves."""
     if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
         hint = _LIMIT
         raise text.error(node_span(limit), "this kind of LIMIT is not in the language", hint)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from penstock.cql.reading.dialect import node_span
 from penstock.cql.reading.text import Span, Text
-from penstock.cql.select.ranking.counts import limit_count, qualified_count
+from penstock.cql.select.ranking.counts import limit_count, qualified_count, refuse_offset
 
 _NUMBERED = "ROW_NUMBER() OVER (PARTITION BY … ORDER BY …)"
 _KEEP = f"write QUALIFY {_NUMBERED} <= 10"
@@ -59,6 +59,7 @@ def ranking_of(text: Text, tree: exp.Expr) -> Ranking | None:
 def _limited(text: Text, tree: exp.Expr) -> Ranking | None:
     order: exp.Expr | None = tree.args.get("order")
     limit: exp.Expr | None = tree.args.get("limit")
+    refuse_offset(text, tree)
     if limit is None:
         if order is None:
             return None
@@ -66,7 +67,7 @@ def _limited(text: Text, tree: exp.Expr) -> Ranking | None:
         message = "ORDER BY needs LIMIT: results have no order"
         text.note(text.error(node_span(order), message, hint))
         return None
-    count = limit_count(text, tree, limit)
+    count = limit_count(text, limit)
     if order is None:
         hint = "say which rows are the first: ORDER BY price DESC LIMIT 10"
         text.note(text.error(node_span(limit), "LIMIT needs ORDER BY", hint))
