@@ -20,6 +20,9 @@ from penstock.api import sql
 from penstock.engine.sinks.sink import Sink
 from penstock.engine.spark.runner import placement_on
 from penstock.engine.spark.session import make_session
+
+# A script in a process of its own, without the paths that pytest has.
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from support.waiting import wait_until
 
 PATIENT = {"spark.locality.wait": "10h", "spark.sql.shuffle.partitions": "2"}
