@@ -14,7 +14,7 @@ SIZES = ("forgotten", "files", "disk")
 
 @pytest.mark.parametrize("query", ["chain", "view"])
 def test_what_a_run_holds_does_not_grow(query: str, tmp_path: Path) -> None:
-    """Times are those of the machine, and memory is that of all tests here: `make endure` has both."""
+    """Times are those of the machine, memory is that of all tests here: `make endure` has both."""
     watch = watched_run(150, query, "local", tmp_path)
     assert len(watch.seconds) == 150
     held = {name: ends for name, ends in watch.figures().items() if name in SIZES}
