@@ -76,3 +76,14 @@ def test_estimates_are_paid_for_until_windows_have_passed() -> None:
     assert dear.weighed_for == pytest.approx(19.0, abs=0.1), "the window of auctions"
     assert dear.job(0.0, 1.0, ahead=19.5).load == plain.job(0.0, 1.0, ahead=19.5).load
     assert plain.weighed_for == 0.0
+
+
+def test_what_rows_windows_hold_is_no_reason_to_shed_for_ever() -> None:
+    options = "format='csv', path='a', timestamp='ts', unit='s'"
+    streams = f"CREATE STREAM a (ts BIGINT, k INT) WITH ({options});"
+    query = sql(f"{streams} SELECT COUNT(*) AS n FROM a [ROWS 10] EVERY 1 SECOND").query
+    fill = WindowFill(query)
+    inputs = {"a": InputReport(100, 50, 0.5)}
+    fill.hear(cast(Report, SimpleNamespace(batch=2, span=1.0, inputs=inputs)))
+    assert fill.weighed_for == 0.0
+    assert fill.weighed(0.0) == frozenset()

@@ -34,10 +34,10 @@ class Arrivals:
             self._earlier = kept / span
         self._follow(tuples, span)
         self._now += span
-        if is_shed:
-            self._weighed_until = self._now + self._extent
         if self._extent < inf:
             self._kept.append((self._now, kept))
+            if is_shed:
+                self._weighed_until = self._now + self._extent
         self.content += kept
         while self._kept and self._kept[0][0] <= self._now - self._extent:
             self.content -= self._kept.popleft()[1]
@@ -50,7 +50,7 @@ class Arrivals:
     @property
     def weighed_for(self) -> float:
         """Seconds of event time for which the window will still hold tuples of a batch that was
-        shed, which stand for others."""
+        shed, which stand for others. How long one of ROWS does is not known."""
         return self._weighed_until - self._now
 
     def _follow(self, tuples: int, span: float) -> None:
@@ -102,7 +102,7 @@ class WindowFill:
     @property
     def weighed_for(self) -> float:
         """Seconds of event time until no window holds such tuples any more."""
-        return max(0.0, *(each.weighed_for for each in self._inputs.values()))
+        return max((0.0, *(each.weighed_for for each in self._inputs.values())))
 
     def held(self, alias: str) -> float | None:
         """Tuples, before filters, that a stream's window holds; None if it is no stream."""
